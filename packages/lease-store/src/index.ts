@@ -1,0 +1,23 @@
+/** Leases on files under flock. See README.md for what is guaranteed and what is not. */
+
+export { createInstanceIdentity, readHostIdentity } from './host-facts.js'
+export type {
+  ClaimRequest,
+  ClaimResult,
+  EndingResult,
+  Lease,
+  ListedLease,
+  LookResult,
+  Loss,
+  PreviousClaim,
+  ReleaseResult,
+  RemainingProcess,
+  RenewResult,
+  VerifyResult
+} from './lease.js'
+export { LeaseFault, type LeaseFaultCode, type LeaseFaultDetails } from './lease-fault.js'
+export { leaseKey } from './lease-key.js'
+export { LeaseStore, type LeaseStoreOptions } from './lease-store.js'
+export type { TryFlock } from './native-flock.js'
+export { type ProcessState, processState } from './process-state.js'
+export type { ReleaseWatchOptions } from './release-watch.js'

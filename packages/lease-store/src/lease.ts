@@ -1,0 +1,91 @@
+/** The plain values that callers of a LeaseStore hold and get. */
+import type { AgentRef, Holder } from '@agentmux/lease-model'
+
+/** A claim that was granted. It says what was true then; whether it still holds, `verify` tells. */
+export interface Lease {
+  readonly uid: string
+  readonly ownerBootId: string
+  readonly blockId: string
+  /** Fresh at every claim; children carry it as AGENTMUX_CLAIM_ID. */
+  readonly claimId: string
+  /** The fencing token: greater than that of every earlier holder of this key. */
+  readonly epoch: number
+  readonly acquiredAtMs: number
+  readonly ttlMs: number
+  /** Boot-clock time of the claim or renewal that this value stands for. */
+  readonly renewedBootMs: number
+}
+
+export interface ClaimRequest {
+  readonly agent: AgentRef
+  /** The pane that will drive the agent. The same owner and block may claim again; another block is refused. */
+  readonly blockId: string
+  readonly sessionId?: string
+  /** The highest epoch the caller has seen for this agent elsewhere (R10). */
+  readonly epochFloor?: number
+  readonly signal?: AbortSignal
+}
+
+/** A process that a claimer would have had to end, and why it was left alone. */
+export interface RemainingProcess {
+  readonly pid: number
+  readonly command: string
+  readonly why: string
+}
+
+export type ClaimResult =
+  | { readonly kind: 'granted'; readonly lease: Lease; readonly previous?: PreviousClaim }
+  /** Somebody else drives the agent. */
+  | { readonly kind: 'refused'; readonly holder: Holder; readonly remaining?: readonly RemainingProcess[] }
+  /** Only watching can tell: ask again within this store after `retryAfterMs`, or use `waitForRelease`. */
+  | { readonly kind: 'unknown'; readonly holder: Holder; readonly retryAfterMs: number }
+
+/** The claim whose place a new one takes. */
+export interface PreviousClaim {
+  readonly uid: string
+  /** Empty if an older build made it: its processes carry no mark. */
+  readonly claimId: string
+  readonly epoch: number
+  readonly holder: Holder
+  readonly why: 'dead' | 'expired' | 'reclaimed'
+}
+
+/** What ending a previous claim's processes came to (R12). */
+export type EndingResult =
+  | { readonly kind: 'ended' }
+  | { readonly kind: 'remaining'; readonly processes: readonly RemainingProcess[] }
+
+export type RenewResult =
+  | { readonly kind: 'renewed'; readonly lease: Lease }
+  | { readonly kind: 'lost'; readonly loss: Loss }
+
+export type VerifyResult = { readonly kind: 'held' } | { readonly kind: 'lost'; readonly loss: Loss }
+
+/** Why a lease is no longer ours. `holder` is who has it now, if anybody. */
+export interface Loss {
+  readonly why: 'taken' | 'reclaimed-here' | 'missing' | 'unreadable'
+  readonly holder?: Holder
+}
+
+export type ReleaseResult =
+  | { readonly kind: 'released' }
+  /** It was not ours any more, or not there: nothing was touched. */
+  | { readonly kind: 'not-held' }
+
+/** What a look at a key tells; a look takes no lock and creates nothing (R6). */
+export type LookResult =
+  | { readonly kind: 'free' }
+  | { readonly kind: 'held'; readonly holder: Holder }
+  /** There is a record, but its holder is dead or let it expire. */
+  | { readonly kind: 'over'; readonly holder: Holder; readonly why: 'dead' | 'expired' }
+  | { readonly kind: 'unknown'; readonly holder: Holder; readonly retryAfterMs: number }
+
+/** A line of `list`. */
+export interface ListedLease {
+  readonly uid: string
+  readonly state: 'held' | 'dead' | 'expired' | 'unknown' | 'unreadable'
+  readonly holder: Holder
+  readonly renewedAtMs: number
+  readonly driverPid: number
+  readonly path: string
+}
