@@ -13,7 +13,8 @@ export type {
   ReleaseResult,
   RemainingProcess,
   RenewResult,
-  VerifyResult
+  VerifyResult,
+  WhileHeldResult
 } from './lease.js'
 export { LeaseFault, type LeaseFaultCode, type LeaseFaultDetails } from './lease-fault.js'
 export { leaseKey } from './lease-key.js'

@@ -31,7 +31,8 @@ import type {
   PreviousClaim,
   ReleaseResult,
   RenewResult,
-  VerifyResult
+  VerifyResult,
+  WhileHeldResult
 } from './lease.js'
 import { errnoOf, ioFault } from './lease-fault.js'
 import { leaseKey } from './lease-key.js'
@@ -162,6 +163,18 @@ export class LeaseStore {
     return this.#run(paths, () => {
       const loss = this.#lossOf(lease, readText(paths.lease))
       return loss === undefined ? { kind: 'held' } : { kind: 'lost', loss }
+    })
+  }
+
+  /**
+   * Runs a short synchronous section under the key's lock, and only if the lease is still ours: nobody can claim it
+   * between the check and the end of the section. For starting the process that will drive the agent.
+   */
+  async whileHeld<T>(lease: Lease, section: () => T): Promise<WhileHeldResult<T>> {
+    const paths = leasePaths(this.folder, lease.uid)
+    return this.#run(paths, () => {
+      const loss = this.#lossOf(lease, readText(paths.lease))
+      return loss === undefined ? { kind: 'held', value: section() } : { kind: 'lost', loss }
     })
   }
 

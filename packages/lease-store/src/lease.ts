@@ -61,6 +61,10 @@ export type RenewResult =
 
 export type VerifyResult = { readonly kind: 'held' } | { readonly kind: 'lost'; readonly loss: Loss }
 
+export type WhileHeldResult<T> =
+  | { readonly kind: 'held'; readonly value: T }
+  | { readonly kind: 'lost'; readonly loss: Loss }
+
 /** Why a lease is no longer ours. `holder` is who has it now, if anybody. */
 export interface Loss {
   readonly why: 'taken' | 'reclaimed-here' | 'missing' | 'unreadable'
