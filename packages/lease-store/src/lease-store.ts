@@ -113,6 +113,11 @@ export class LeaseStore {
     this.#lock = new FileLock(options.flock)
   }
 
+  /** Where an agent's lease file is, or would be. */
+  pathOf(uid: string): string {
+    return leasePaths(this.folder, leaseKey(uid)).lease
+  }
+
   /**
    * Takes the lease if nobody holds it. On `granted` the new epoch and record are on the disk.
    *
