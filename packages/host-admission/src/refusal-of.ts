@@ -1,0 +1,65 @@
+/** Turns what the lease store says into what a person reads. */
+import type { AgentRef, Clock } from '@agentmux/lease-model'
+import type { ClaimResult, LeaseFault, Loss } from '@agentmux/lease-store'
+import {
+  heldRefusal,
+  type LossReason,
+  leaseIoRefusal,
+  lostRefusal,
+  processesRemainRefusal,
+  REMAINS_BECAUSE,
+  type Refusal,
+  type RemainsBecause,
+  unknownRefusal
+} from '@agentmux/refusals'
+
+export function refusalOfClaim(
+  agent: AgentRef,
+  result: Exclude<ClaimResult, { kind: 'granted' }>,
+  clock: Clock
+): Refusal {
+  const nowMs = clock.wallMs()
+  if (result.kind === 'unknown') {
+    const named = result.holder.hostname !== '' || result.holder.pid > 0
+    return unknownRefusal(
+      agent,
+      result.retryAfterMs,
+      nowMs,
+      named ? { holder: result.holder } : { reason: 'unreadable' }
+    )
+  }
+  if (result.remaining !== undefined) {
+    const processes = result.remaining.map(({ pid, command, why }) => ({
+      pid,
+      command,
+      because: because(why)
+    }))
+    return processesRemainRefusal(agent, processes)
+  }
+  return heldRefusal(agent, result.holder, nowMs)
+}
+
+export function refusalOfFault(agent: AgentRef, fault: LeaseFault): Refusal {
+  return leaseIoRefusal(agent, { path: fault.path, code: fault.errno ?? '', text: fault.message })
+}
+
+const REASONS: Record<Loss['why'], LossReason> = {
+  taken: 'other-owner',
+  'reclaimed-here': 'reclaimed',
+  missing: 'lease-removed',
+  unreadable: 'lease-removed'
+}
+
+export function refusalOfLoss(agent: AgentRef, loss: Loss, clock: Clock): Refusal {
+  const options = loss.holder === undefined ? {} : { holder: loss.holder }
+  return lostRefusal(agent, REASONS[loss.why], clock.wallMs(), options)
+}
+
+export function refusalOfUnconfirmed(agent: AgentRef, clock: Clock): Refusal {
+  return lostRefusal(agent, 'unconfirmed', clock.wallMs())
+}
+
+/** The store carries the reason as a word; one it does not know came from elsewhere. */
+function because(why: string): RemainsBecause {
+  return REMAINS_BECAUSE.find((known) => known === why) ?? 'unverified'
+}
