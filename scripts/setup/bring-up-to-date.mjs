@@ -1,0 +1,75 @@
+/**
+ * Installs and builds what the stamps say is missing. Progress and errors go to stderr; each step's own output is shown
+ * only if it fails.
+ */
+import { relative } from 'node:path'
+import { buildFingerprint, filesUnder, installFingerprint } from './fingerprint.mjs'
+import { nativeFiles, nativeLockFault } from './native-lock.mjs'
+import { pnpmCommand } from './pnpm-command.mjs'
+import { withSetupLock } from './setup-lock.mjs'
+import { forget, remember, stateOf } from './stamp.mjs'
+import { Interrupted, runStep, StepFailed } from './step.mjs'
+import { compileEnvironment, explainMissing, missingTools } from './toolchain.mjs'
+
+const say = (line) => process.stderr.write(`agentmux: ${line}\n`)
+
+class MissingTools extends Error {}
+
+async function install(root, packages, started) {
+  forget(root, 'installed')
+  forget(root, 'built')
+  const fingerprint = installFingerprint(root, packages)
+  say('installing dependencies')
+  const pnpm = await pnpmCommand(root, started)
+  const env = pnpm.env(compileEnvironment())
+  const run = (step, ...args) => runStep(step, { command: pnpm.command, args, cwd: root, env, started })
+  await run('installing dependencies', 'install', '--frozen-lockfile')
+  // An install that was interrupted, or made for another Node, may leave a binary that pnpm takes for good.
+  if (nativeLockFault(packages)) await run('compiling the native file lock', 'rebuild', 'fs-ext')
+  const fault = nativeLockFault(packages)
+  if (fault) throw new StepFailed('loading the native file lock', fault, '')
+  const files = ['node_modules/.modules.yaml', ...nativeFiles(packages).map((file) => relative(root, file))]
+  remember(root, 'installed', { fingerprint, files })
+}
+
+async function build(root, packages, started) {
+  forget(root, 'built')
+  const fingerprint = buildFingerprint(root, packages)
+  say('building')
+  const pnpm = await pnpmCommand(root, started)
+  await runStep('building', {
+    command: pnpm.command,
+    args: ['exec', 'turbo', 'run', 'build', '--output-logs=errors-only', '--ui=stream', '--no-color'],
+    cwd: root,
+    env: pnpm.env({ ...process.env, TURBO_TELEMETRY_DISABLED: '1' }),
+    started
+  })
+  const files = packages.flatMap((p) => filesUnder(root, `${p.path}/dist`))
+  remember(root, 'built', { fingerprint, files })
+}
+
+/**
+ * @param {string} root
+ * @param {import('../workspace.mjs').WorkspacePackage[]} packages
+ * @throws {Error} for reportFailure
+ */
+export async function bringUpToDate(root, packages) {
+  // Before anything is done or printed: a missing compiler is the one thing a person has to mend first.
+  if (nativeLockFault(packages)) {
+    const missing = missingTools()
+    if (missing.length > 0) throw new MissingTools(explainMissing(missing))
+  }
+  await withSetupLock(root, say, async (started) => {
+    if (!stateOf(root, packages).installed) await install(root, packages, started)
+    if (!stateOf(root, packages).built) await build(root, packages, started)
+  })
+}
+
+/** Tells a person why the set-up did not succeed, the reason in the first line, and sets the exit code. */
+export function reportFailure(error) {
+  process.exitCode = 1
+  if (error instanceof Interrupted) process.kill(process.pid, error.signal)
+  else if (error instanceof MissingTools) process.stderr.write(error.message)
+  else if (error instanceof StepFailed) process.stderr.write(`agentmux: ${error.message}\n${error.log}`)
+  else say(`set-up failed: ${error.stack}`)
+}
