@@ -1,0 +1,99 @@
+/**
+ * Gets the agent's lease for `run`: at once, or by waiting for its release, or by watching where only watching can tell
+ * (R14). Every wait ends with the signal.
+ */
+import type { AcquireResult, HeldAgentLease, HostAdmission } from '@agentmux/host-admission'
+import type { AgentRef, Clock } from '@agentmux/lease-model'
+import { type Refusal, waitingMessage, waitRanOutRefusal, watchingMessage } from '@agentmux/refusals'
+import type { Progress } from './progress.js'
+
+export interface WaitOptions {
+  readonly agent: AgentRef
+  readonly blockId: string
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  readonly progress: Progress
+  /** -n: answer at once, whatever the answer is. */
+  readonly neverWait: boolean
+  /** --wait: for how long, milliseconds; Infinity for ever; undefined: a held agent is refused at once. */
+  readonly waitMs: number | undefined
+}
+
+export type WaitResult =
+  | { readonly kind: 'granted'; readonly lease: HeldAgentLease }
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+
+/** What stands in the way is no lease file that could wake us: ask again after this long. */
+const ASK_AGAIN_MS = 1_000
+
+export async function waitForAgent(admission: HostAdmission, options: WaitOptions): Promise<WaitResult> {
+  const { agent, blockId, clock, signal, waitMs } = options
+  const startedMs = clock.bootMs()
+  try {
+    for (;;) {
+      const result = await admission.acquire(agent, { blockId, signal })
+      if (result.kind === 'granted') return result
+      const leftMs = (waitMs ?? 0) - (clock.bootMs() - startedMs)
+      if (!mayWait(result, options)) return { kind: 'refused', refusal: result.refusal }
+      if (waitMs !== undefined && leftMs <= 0) return ranOut(result, clock.bootMs() - startedMs, options)
+      await waitOnce(admission, result, { ...options, startedMs, leftMs })
+    }
+  } finally {
+    options.progress.end()
+  }
+}
+
+/** Without --wait only an open question is waited for, never a holder. */
+function mayWait(
+  result: Exclude<AcquireResult, { kind: 'granted' }>,
+  { neverWait, waitMs }: WaitOptions
+): boolean {
+  if (neverWait) return false
+  if (result.kind === 'unknown') return result.retryAfterMs !== undefined
+  return waitMs !== undefined
+}
+
+function ranOut(
+  result: Exclude<AcquireResult, { kind: 'granted' }>,
+  waitedMs: number,
+  { agent, clock }: WaitOptions
+): WaitResult {
+  const holder = 'holder' in result.refusal ? result.refusal.holder : undefined
+  const known = holder === undefined ? {} : { holder }
+  return { kind: 'refused', refusal: waitRanOutRefusal(agent, waitedMs, clock.wallMs(), known) }
+}
+
+/** One wait: until the lease may be free, the question is answered, or the time is up. */
+async function waitOnce(
+  admission: HostAdmission,
+  result: Exclude<AcquireResult, { kind: 'granted' }>,
+  options: WaitOptions & { readonly startedMs: number; readonly leftMs: number }
+): Promise<void> {
+  const { agent, clock, signal, progress, waitMs, startedMs, leftMs } = options
+  if (result.kind === 'refused' && result.refusal.kind !== 'held') {
+    progress.show(result.refusal.message)
+    await clock.sleep(Math.min(ASK_AGAIN_MS, leftMs), signal)
+    return
+  }
+  // Ends this wait alone: the time is up, or watching has shown that the holder lives.
+  const enough = new AbortController()
+  const cancelTimer =
+    Number.isFinite(leftMs) && waitMs !== undefined ? clock.after(leftMs, () => enough.abort()) : undefined
+  try {
+    await admission.store.waitForRelease(agent.uid, {
+      signal: AbortSignal.any([signal, enough.signal]),
+      onStillHeld(look) {
+        if (look.kind === 'unknown') progress.show(watchingMessage(agent, look.retryAfterMs))
+        if (look.kind !== 'held') return
+        if (waitMs === undefined) enough.abort()
+        const limit = Number.isFinite(waitMs) && waitMs !== undefined ? { limitMs: waitMs } : {}
+        const waitedMs = clock.bootMs() - startedMs
+        progress.show(waitingMessage(agent, look.holder, clock.wallMs(), { waitedMs, ...limit }))
+      }
+    })
+  } catch (reason) {
+    if (!enough.signal.aborted || signal.aborted) throw reason
+  } finally {
+    cancelTimer?.()
+  }
+}
