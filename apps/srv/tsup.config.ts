@@ -1,4 +1,19 @@
 import { defineConfig } from 'tsup'
 import { base } from '../../tsup.base.js'
 
-export default defineConfig({ ...base, entry: ['src/cli.ts'] })
+// One file, so that a run starts fast: only the native lock stays outside. The watchdog thread is a file of its own
+// because a thread starts from a file.
+export default defineConfig({
+  ...base,
+  dts: false,
+  minify: false,
+  entry: {
+    cli: 'src/cli.ts',
+    'watchdog-thread': 'node_modules/@agentmux/host-admission/dist/watchdog-thread.js'
+  },
+  noExternal: [/^(?!fs-ext$)/],
+  external: ['fs-ext'],
+  banner: {
+    js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);"
+  }
+})
