@@ -1,0 +1,96 @@
+/**
+ * What a refused person can do next, as command lines that can be typed. Only actions the caller says exist are named;
+ * the default names those every build has, so that no sentence advises a command that is not there.
+ */
+import type { AgentRef, Place } from '@agentmux/lease-model'
+import { plainText } from './plain-text.js'
+
+/**
+ * - `end`: end the agent where it runs
+ * - `wait`: `run --wait`
+ * - `watch`: `run` without `-n`, where only watching can tell
+ * - `status`: the `status` command
+ * - `take-over`: the `take-over` command, which needs a running daemon
+ */
+export type NextAction = 'end' | 'wait' | 'watch' | 'status' | 'take-over'
+
+/** What exists everywhere, daemon or not. */
+export const DEFAULT_NEXT_ACTIONS: readonly NextAction[] = Object.freeze(['end', 'wait', 'watch', 'status'])
+
+/** What every sentence that gives advice accepts. */
+export interface AdviceOptions {
+  /** What can be advised, in the order to name it; DEFAULT_NEXT_ACTIONS unless given, nothing if empty. */
+  readonly actions?: readonly NextAction[] | undefined
+  /** How the reader starts the command line; `agentmux-srv` unless given. */
+  readonly program?: string | undefined
+}
+
+const PROGRAM_LENGTH = 64
+
+export function canAdvise(action: NextAction, options: AdviceOptions): boolean {
+  return (options.actions ?? DEFAULT_NEXT_ACTIONS).includes(action)
+}
+
+/** The advice for an agent that something at `place` holds: whole sentences after a space, or nothing. */
+export function nextSteps(
+  agent: AgentRef,
+  place: Place,
+  options: AdviceOptions & { readonly waitedAlready?: boolean } = {}
+): string {
+  const here = place === 'this-host'
+  const ways: string[] = []
+  for (const action of new Set(options.actions ?? DEFAULT_NEXT_ACTIONS)) {
+    if (action === 'end') ways.push(here ? 'end it where it runs' : 'end it on that computer')
+    if (action === 'wait') {
+      ways.push(
+        `${options.waitedAlready ? 'wait longer' : 'wait for it'} with ${waitCommand(agent, options)}`
+      )
+    }
+    if (action === 'take-over') {
+      ways.push(
+        `${here ? 'move it here' : 'free it on that computer'} with ${takeOverCommand(agent, options)}`
+      )
+    }
+  }
+  const advice = ways.length > 0 ? ` ${capitalised(alternatives(ways))}.` : ''
+  // `status` reads the leases of this host; of another computer it knows nothing.
+  return here && canAdvise('status', options) ? `${advice} ${statusSentence(options)}` : advice
+}
+
+export function statusSentence(options: AdviceOptions): string {
+  return `${statusCommand(options)} shows who holds what on this host.`
+}
+
+export function statusCommand(options: AdviceOptions): string {
+  return `\`${programOf(options)} status\``
+}
+
+export function runCommand(agent: AgentRef, options: AdviceOptions): string {
+  return `\`${programOf(options)} run --uid ${typedUid(agent)} -- CMD…\``
+}
+
+function waitCommand(agent: AgentRef, options: AdviceOptions): string {
+  return `\`${programOf(options)} run --uid ${typedUid(agent)} --wait -- CMD…\``
+}
+
+function takeOverCommand(agent: AgentRef, options: AdviceOptions): string {
+  return `\`${programOf(options)} take-over ${typedUid(agent)}\``
+}
+
+function programOf(options: AdviceOptions): string {
+  return plainText(options.program, PROGRAM_LENGTH) || 'agentmux-srv'
+}
+
+/** The UID where a shell takes it as it stands; otherwise the word UID, so that a pasted line never does anything else. */
+function typedUid(agent: AgentRef): string {
+  return /^[A-Za-z0-9][A-Za-z0-9._:@+-]{0,127}$/.test(agent.uid) ? agent.uid : 'UID'
+}
+
+function alternatives(ways: readonly string[]): string {
+  if (ways.length < 2) return ways.join('')
+  return `${ways.slice(0, -1).join(', ')}, or ${ways.slice(-1).join('')}`
+}
+
+function capitalised(sentence: string): string {
+  return sentence.slice(0, 1).toUpperCase() + sentence.slice(1)
+}
