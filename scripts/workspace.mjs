@@ -12,6 +12,7 @@ export const repositoryRoot = dirname(dirname(fileURLToPath(import.meta.url)))
 
 /** The patterns under `packages:`. Only `folder/*` is used here, and anything else is an error, not a guess. */
 function packageFolders(root) {
+  /** @type {string[]} */
   const folders = []
   let inside = false
   for (const line of readFileSync(join(root, 'pnpm-workspace.yaml'), 'utf8').split(/\r?\n/)) {

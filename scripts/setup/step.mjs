@@ -69,7 +69,9 @@ export function runStep(name, { command, args, cwd, env = process.env, started }
         log += stripVTControlCharacters(text)
       })
     }
-    child.on('spawn', () => started?.(child.pid))
+    child.on('spawn', () => {
+      if (child.pid) started?.(child.pid)
+    })
     child.on('error', (error) =>
       settle(() => reject(new StepFailed(name, `${command}: ${error.message}`, log)))
     )
