@@ -29,8 +29,15 @@ const EVERY_PACKAGE_BELOW_THE_APPS = [
   '@agentmux/wan-client'
 ]
 
-/** The packages that only lease-store may use, whatever `external` says. */
-export const NATIVE_LOCK = { name: 'fs-ext', owner: '@agentmux/lease-store' }
+/**
+ * The native lock: one package imports it, whatever `external` says. An app that is bundled into one file carries that
+ * import along, so it has to declare it, and no more than that.
+ */
+export const NATIVE_LOCK = {
+  name: 'fs-ext',
+  importer: '@agentmux/lease-store',
+  dependents: ['@agentmux/lease-store', '@agentmux/srv']
+}
 
 /** @type {Readonly<Record<string, Layer>>} */
 export const LAYERS = {

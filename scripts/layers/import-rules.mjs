@@ -34,8 +34,8 @@ function faultOf(specifier, { file, owner, layer, declared, rules }) {
   }
   const name = packageOf(specifier)
   if (name === owner.manifest.name) return 'a package does not import itself by name; use a relative path'
-  if (name === rules.nativeLock.name && owner.manifest.name !== rules.nativeLock.owner) {
-    return `only ${rules.nativeLock.owner} touches the native lock; use its LeaseStore`
+  if (name === rules.nativeLock.name && owner.manifest.name !== rules.nativeLock.importer) {
+    return `only ${rules.nativeLock.importer} touches the native lock; use its LeaseStore`
   }
   if (name in rules.layers || name.startsWith('@agentmux/')) {
     if (!layer.internal.includes(name)) {

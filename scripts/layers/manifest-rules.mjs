@@ -25,8 +25,8 @@ function chainTo(target, from, byName, seen = new Set()) {
 }
 
 function dependencyFault(name, { owner, layer, rules }) {
-  if (name === rules.nativeLock.name && owner.manifest.name !== rules.nativeLock.owner) {
-    return `only ${rules.nativeLock.owner} may depend on it; use its LeaseStore`
+  if (name === rules.nativeLock.name && !rules.nativeLock.dependents.includes(owner.manifest.name)) {
+    return `only ${rules.nativeLock.dependents.join(', ')} may depend on it; use the LeaseStore of ${rules.nativeLock.importer}`
   }
   if (name in rules.layers || name.startsWith('@agentmux/')) {
     if (layer.internal.includes(name)) return undefined

@@ -103,8 +103,11 @@ test('only lease-store touches the native lock, whatever an app may otherwise im
   const workspace = workspaceFixture()
   workspace.addPackage('apps/srv', { dependencies: { fastify: '^5.0.0', 'fs-ext': '^2.1.1' } })
   workspace.write('apps/srv/src/index.ts', `import 'fastify'\nimport 'fs-ext'`)
+  workspace.addPackage('packages/host-admission', { dependencies: { 'fs-ext': '^2.1.1' } })
   expect(await layerViolations(workspace.root)).toEqual([
-    expect.stringMatching(/^apps\/srv\/package\.json:\d+: dependencies fs-ext: only @agentmux\/lease-store/),
-    expect.stringMatching(/^apps\/srv\/src\/index\.ts:2: import 'fs-ext': only @agentmux\/lease-store/)
+    expect.stringMatching(/^apps\/srv\/src\/index\.ts:2: import 'fs-ext': only @agentmux\/lease-store/),
+    expect.stringMatching(
+      /^packages\/host-admission\/package\.json:\d+: dependencies fs-ext: only @agentmux\//
+    )
   ])
 })
