@@ -74,3 +74,19 @@ test('a command started from another folder runs there', () => {
   })
   expect(stdout.trim(), stderr).toBe(folder)
 })
+
+test('a Node that is too old is told so in one line, before anything else is loaded', () => {
+  const pretend = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.18.3' } })`
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [
+      '--import',
+      `data:text/javascript,${encodeURIComponent(pretend)}`,
+      join(repositoryRoot, 'scripts/start.mjs')
+    ],
+    { encoding: 'utf8' }
+  )
+  expect(status).toBe(1)
+  expect(stdout).toBe('')
+  expect(stderr).toMatch(/^agentmux: Node 20\.18\.3 is too old: 20\.19 or newer is needed\. .*\n$/)
+})

@@ -95,5 +95,5 @@ test.runIf(process.platform === 'linux')(
       'agentmux: fetching pnpm failed: npm error FetchError: request to x failed',
       'npm error code ECONNREFUSED'
     ])
-    }
+  }
 )
