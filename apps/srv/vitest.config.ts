@@ -1,5 +1,12 @@
 import { defineConfig } from 'vitest/config'
 
+// Most of the time here is waiting for a lease to run out, so more files than cores are run at once.
 export default defineConfig({
-  test: { include: ['test/**/*.test.ts'], testTimeout: 60_000, hookTimeout: 60_000 }
+  test: {
+    include: ['test/**/*.test.ts'],
+    testTimeout: 180_000,
+    hookTimeout: 60_000,
+    maxWorkers: 4,
+    maxConcurrency: 8
+  }
 })

@@ -1,44 +1,65 @@
-/** The command line: its commands, flags and what they accept. A wrong flag ends with 64, the flag named and an example. */
-import { leaseKey } from '@agentmux/lease-store'
-import { EXIT_CODES } from '@agentmux/refusals'
-import { Command, CommanderError, InvalidArgumentError } from 'commander'
+/** The command line: its commands and flags. A wrong one ends with 64, the flag named and an example. */
+import { EXIT_CODES, plainText } from '@agentmux/refusals'
+import { Command, CommanderError, Option } from 'commander'
 import type { CommonFlags } from './compose.js'
-import { PROGRAM } from './output.js'
+import type { CrashHandler } from './crash.js'
+import { isChannel, parseChannel, parseExitCode, parseSeconds, parseText, parseUid } from './flag-values.js'
+import { PROGRAM, print, writeError, writeOut } from './output.js'
+import { errorJson } from './report.js'
 import { type RunFlags, run } from './run.js'
 import { status } from './status.js'
 import { VERSION } from './version.js'
 
 const RUN_EXAMPLE = `${PROGRAM} run --uid 7c0e2f --agent Agent3 -- claude`
 const DEFAULT_GRACE_MS = 10_000
-/** A day: longer graces and waits are typing errors, or mean for ever. */
-const MAX_SECONDS = 86_400
+const MAX_ERROR_LENGTH = 1_000
+
+/** What every command works with. */
+interface Context {
+  readonly crashes: CrashHandler
+  readonly exit: (code: number) => void
+}
 
 /** Parses and runs. Resolves with the exit code. */
-export async function main(argv: readonly string[]): Promise<number> {
+export async function main(argv: readonly string[], crashes: CrashHandler): Promise<number> {
   let exitCode = 0
-  const program = createProgram((code) => {
+  const exit = (code: number) => {
     exitCode = code
-  })
+  }
   try {
-    await program.parseAsync(argv, { from: 'user' })
+    await createProgram({ crashes, exit }).parseAsync(argv, { from: 'user' })
     return exitCode
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     // Help and version were asked for; everything else is a usage error that commander has printed.
-    return error.exitCode === 0 ? 0 : EXIT_CODES.usage
+    if (error.exitCode === 0) return 0
+    if (asksForJson(argv)) print(errorJson(EXIT_CODES.usage, error.message))
+    return EXIT_CODES.usage
   }
 }
 
-function createProgram(exit: (code: number) => void): Command {
+/** Where the flags could not be understood, this one still is. What comes after -- is the command's. */
+function asksForJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--')
+  return argv.slice(0, end === -1 ? undefined : end).includes('--json')
+}
+
+function createProgram(context: Context): Command {
   const program = new Command(PROGRAM)
     .description('One live instance per agent: holds an agent’s lease while its command runs.')
     .version(VERSION)
     .exitOverride()
+    .configureOutput({
+      writeOut,
+      writeErr: writeError,
+      // It quotes what was typed, and whoever typed it may have pasted it.
+      outputError: (message, write) => write(`${plainText(message, MAX_ERROR_LENGTH)}\n`)
+    })
     .enablePositionalOptions()
     .showHelpAfterError(`Example: ${RUN_EXAMPLE}\nHelp:    ${PROGRAM} --help`)
     .addHelpText('after', `\nExample:\n  ${RUN_EXAMPLE}\n  ${PROGRAM} status`)
-  addRun(program, exit)
-  addStatus(program, exit)
+  addRun(program, context)
+  addStatus(program, context)
   return program
 }
 
@@ -49,9 +70,10 @@ interface RawRunFlags extends CommonFlags {
   readonly wait?: number | true
   readonly E?: number
   readonly grace?: number
+  readonly takeOver?: boolean
 }
 
-function addRun(program: Command, exit: (code: number) => void): void {
+function addRun(program: Command, { crashes, exit }: Context): void {
   const command = program
     .command('run')
     .summary('hold an agent’s lease while a command runs')
@@ -60,43 +82,56 @@ function addRun(program: Command, exit: (code: number) => void): void {
         'If the agent is held, says by whom and starts nothing.'
     )
     .requiredOption('--uid <uid>', 'the agent’s UID: its identity', parseUid)
-    .option('--agent <name>', 'its name, for messages')
+    .option('--agent <name>', 'its name, for messages', parseText)
     .option('-n', 'never wait, not even to watch a lease that only watching can judge')
     .option(
       '--wait [seconds]',
       'wait for the agent to come free, for ever or at most this long',
       parseSeconds
     )
-    .option('-E <code>', 'exit code when the agent is held elsewhere', parseExitCode)
+    .option('-E <code>', 'exit code when the agent is held elsewhere (default: 75)', parseExitCode)
     .option(
       '--grace <seconds>',
       'between SIGTERM and SIGKILL for what CMD leaves running (default: 10)',
       parseSeconds
     )
+    .addOption(new Option('--take-over').hideHelp())
     .argument('<command...>', 'after --: the command and its arguments')
+    .usage('--uid <uid> [options] -- <command...>')
     .passThroughOptions()
     .showHelpAfterError(`Example: ${RUN_EXAMPLE}\nHelp:    ${PROGRAM} run --help`)
     .addHelpText(
       'after',
       [
-        '\nExit codes: the command’s own (128+n for a signal); 64 usage; 69 could not find out; 75 held elsewhere;',
-        '76 lease lost while running; 124 --wait ran out; 126, 127 the command cannot be run.',
+        '\nExit codes: the command’s own (128+n for a signal); 64 usage; 69 could not find out; 70 internal error;',
+        '75 held elsewhere; 76 lease lost while running; 124 --wait ran out; 126, 127 the command cannot be run.',
         `\nExample:\n  ${RUN_EXAMPLE}\n  ${PROGRAM} run --uid 7c0e2f --wait=60 -- codex`
       ].join('\n')
     )
   addCommonFlags(command).action(async (words: string[], raw: RawRunFlags) => {
-    const [file, ...args] = words
-    if (file === undefined || file === '') return command.error('error: no command after --')
+    const [name, ...args] = words
+    if (name === undefined || name === '') return command.error('error: no command after --')
     if (raw.n && raw.wait !== undefined)
       return command.error("error: option '-n' cannot be used with '--wait'")
-    exit(await run(runFlags(raw), [file, ...args]))
+    if (raw.takeOver) return command.error(noTakeOver(raw.uid))
+    if (raw.channel === undefined && !isChannel(process.env.AGENTMUX_CHANNEL ?? ''))
+      return command.error("error: $AGENTMUX_CHANNEL is invalid: use option '--channel <name>'")
+    exit(await run(runFlags(raw), { name, args }, crashes))
   })
+}
+
+/** A take-over asks the holder's daemon to let go, and there is none yet. */
+function noTakeOver(uid: string): string {
+  return (
+    "error: option '--take-over' is not available in this version. End the agent where it runs " +
+    `(\`${PROGRAM} status\` shows where), then start it here; or wait for it: ${PROGRAM} run --uid ${uid} --wait -- CMD`
+  )
 }
 
 function runFlags(raw: RawRunFlags): RunFlags {
   return {
-    ...raw,
-    agent: raw.agent ? { uid: raw.uid, name: raw.agent } : { uid: raw.uid },
+    ...commonFlags(raw),
+    agent: raw.agent === undefined ? { uid: raw.uid } : { uid: raw.uid, name: raw.agent },
     neverWait: raw.n ?? false,
     waitMs: raw.wait === true ? Number.POSITIVE_INFINITY : raw.wait,
     conflictExitCode: raw.E ?? EXIT_CODES.heldElsewhere,
@@ -104,7 +139,7 @@ function runFlags(raw: RawRunFlags): RunFlags {
   }
 }
 
-function addStatus(program: Command, exit: (code: number) => void): void {
+function addStatus(program: Command, { exit }: Context): void {
   const command = program
     .command('status')
     .summary('every lease on this host')
@@ -113,7 +148,7 @@ function addStatus(program: Command, exit: (code: number) => void): void {
     )
     .showHelpAfterError(`Example: ${PROGRAM} status --json`)
     .addHelpText('after', `\nExample:\n  ${PROGRAM} status\n  ${PROGRAM} status --json`)
-  addCommonFlags(command).action((flags: CommonFlags) => exit(status(flags)))
+  addCommonFlags(command).action((flags: CommonFlags) => exit(status(commonFlags(flags))))
 }
 
 function addCommonFlags(command: Command): Command {
@@ -126,37 +161,12 @@ function addCommonFlags(command: Command): Command {
     .option(
       '--channel <name>',
       'the channel others see us under (default: $AGENTMUX_CHANNEL, stable)',
-      parseText
+      parseChannel
     )
     .option('--json', 'answers as JSON')
 }
 
-function parseUid(value: string): string {
-  try {
-    return leaseKey(value)
-  } catch (error) {
-    throw new InvalidArgumentError(error instanceof Error ? error.message : String(error))
-  }
-}
-
-function parseText(value: string): string {
-  if (value.trim() === '') throw new InvalidArgumentError('It must not be empty.')
-  return value
-}
-
-/** Seconds, with a fraction if wanted, as milliseconds. */
-function parseSeconds(value: string): number {
-  const seconds = /^\d+(\.\d+)?$/.test(value) ? Number(value) : Number.NaN
-  if (!(seconds <= MAX_SECONDS)) {
-    throw new InvalidArgumentError(
-      `It must be a number of seconds from 0 to ${MAX_SECONDS}; a command goes after --.`
-    )
-  }
-  return Math.round(seconds * 1_000)
-}
-
-function parseExitCode(value: string): number {
-  const code = /^\d{1,3}$/.test(value) ? Number(value) : Number.NaN
-  if (!(code <= 255)) throw new InvalidArgumentError('It must be a number from 0 to 255.')
-  return code
+/** The common flags alone, whatever else a command has. */
+function commonFlags({ sharedDir, channel, json }: CommonFlags): CommonFlags {
+  return { sharedDir, channel, json }
 }

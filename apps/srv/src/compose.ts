@@ -6,9 +6,9 @@ import { VERSION } from './version.js'
 
 /** The flags that every command takes. */
 export interface CommonFlags {
-  readonly sharedDir?: string
-  readonly channel?: string
-  readonly json?: boolean
+  readonly sharedDir?: string | undefined
+  readonly channel?: string | undefined
+  readonly json?: boolean | undefined
 }
 
 export interface Composition {

@@ -1,5 +1,6 @@
 /** A line that says what is being waited for: rewritten in place on a terminal, said once elsewhere. */
-import { PROGRAM } from './output.js'
+import { isatty } from 'node:tty'
+import { PROGRAM, say, writeError } from './output.js'
 
 export interface Progress {
   show(message: string): void
@@ -8,24 +9,35 @@ export interface Progress {
 }
 
 const CLEAR_LINE = '\r\x1b[K'
+/** What is wider than the terminal is cut by the terminal: a line that wraps could not be rewritten in place. */
+const NO_WRAP = '\x1b[?7l'
+const WRAP = '\x1b[?7h'
 
-export function createProgress(stream: NodeJS.WriteStream): Progress {
+export function createProgress(terminalName: string | undefined = process.env.TERM): Progress {
+  return isatty(2) && terminalName !== 'dumb' ? rewritten() : saidOnce()
+}
+
+function rewritten(): Progress {
   let shown = false
   return {
     show(message) {
-      if (!stream.isTTY) {
-        if (!shown) stream.write(`${PROGRAM}: ${message}\n`)
-        shown = true
-        return
-      }
-      // One line only: what is longer than the terminal is wide could not be rewritten in place.
-      const line = `${PROGRAM}: ${message}`.slice(0, Math.max(20, (stream.columns || 80) - 1))
-      stream.write(`${CLEAR_LINE}${line}`)
+      writeError(`${CLEAR_LINE}${NO_WRAP}${PROGRAM}: ${message}${WRAP}`)
       shown = true
     },
     end() {
-      if (shown && stream.isTTY) stream.write(CLEAR_LINE)
+      if (shown) writeError(CLEAR_LINE)
       shown = false
     }
+  }
+}
+
+function saidOnce(): Progress {
+  let shown = false
+  return {
+    show(message) {
+      if (!shown) say(message)
+      shown = true
+    },
+    end() {}
   }
 }

@@ -1,15 +1,22 @@
 /** `status`: every lease on this host. It only looks: no lock, no file of its own, never blocked (R6). */
-import { LeaseStore, type ListedLease } from '@agentmux/lease-store'
-import { heldForText, plainText } from '@agentmux/refusals'
+import { LeaseFault, LeaseStore, type ListedLease } from '@agentmux/lease-store'
+import { EXIT_CODES, heldForText, plainText } from '@agentmux/refusals'
 import { type CommonFlags, compose } from './compose.js'
 import { print } from './output.js'
+import { fail } from './report.js'
 
 const COLUMNS = ['AGENT', 'STATE', 'HOLDER', 'SINCE', 'EPOCH'] as const
 
 export function status(flags: CommonFlags): number {
   const { registryRoot, instance, clock } = compose(flags, process.env)
   const store = LeaseStore.open(registryRoot, { instance, clock })
-  const leases = store.list()
+  let leases: ListedLease[]
+  try {
+    leases = store.list()
+  } catch (fault) {
+    if (!(fault instanceof LeaseFault)) throw fault
+    return fail(flags, EXIT_CODES.couldNotFindOut, fault.message)
+  }
   if (flags.json) {
     print(JSON.stringify({ folder: store.folder, leases }, undefined, 2))
     return 0
