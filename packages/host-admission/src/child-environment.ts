@@ -1,6 +1,6 @@
 /** The variables a child needs to know whose lease it runs under, and by which it is found again (R12). */
 import type { AgentRef } from '@agentmux/lease-model'
-import { CLAIM_VARIABLE } from './process-table.js'
+import { CLAIM_VARIABLE } from './claim-mark.js'
 
 export interface ClaimMark {
   readonly agent: AgentRef

@@ -1,119 +1,144 @@
 /**
  * The processes of a claim: everything whose environment carries its id (R12). Finds them and ends them, and touches
- * no other process. A process that wipes its own environment is not found; nothing that runs as an agent does.
+ * no other process. A process that wipes its own environment is not found.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '@agentmux/lease-model'
 import type { RemainingProcess } from '@agentmux/refusals'
-import {
-  carriesClaim,
-  describeProcess,
-  listPids,
-  ourselvesAndAncestors,
-  type ProcessEntry,
-  stillRuns
-} from './process-table.js'
+import { ourselvesAndAncestors } from './ancestors.js'
+import { ClaimLook } from './claim-look.js'
+import { readStat } from './process-stat.js'
+import { type ProcessEntry, stillRuns } from './process-table.js'
 import { whyNotSignal } from './signal-permission.js'
 
 export interface EndOptions {
   readonly clock: Clock
-  /** Between SIGTERM and SIGKILL, milliseconds. */
+  /** Between SIGTERM and SIGKILL, milliseconds. A stopped process gets SIGKILL at once: it hears nothing else. */
   readonly graceMs: number
   /** False if others could have written the lease: then whatever is found is left alone, and reported. */
   readonly trusted: boolean
   readonly signal?: AbortSignal | undefined
+  /** What is left alone does not keep the rest from being ended. Otherwise it is all or nothing. */
+  readonly partly?: boolean
+  /** A child of ours that drives the agent: part of the claim even if it has wiped its environment. */
+  readonly driver?: ProcessEntry | undefined
+  /** SIGTERM has been sent by somebody else. */
+  readonly terminated?: boolean
+  /** Shares its passes over /proc with others. */
+  readonly look?: ClaimLook
 }
 
 export type EndedProcesses =
   | { readonly kind: 'ended'; readonly count: number }
   | { readonly kind: 'remaining'; readonly processes: readonly RemainingProcess[] }
 
-/** How many environments are read before other work gets a turn. */
-const BATCH = 100
 /** How often the exit of signalled processes is looked for. */
 const POLL_MS = 10
-/** A killed process is gone in milliseconds, unless the kernel keeps it (a hung disk). */
-const KILL_PATIENCE_MS = 3_000
+/** Between two rounds of SIGKILL, for what was born meanwhile. */
+const KILL_ROUND_MS = 100
+/** A killed process is gone in milliseconds, unless the kernel keeps it (a hung disk). Rounds, not time: we may sleep. */
+const KILL_ROUNDS = 30
 
-/** Everything that carries the claim id now, ourselves included. */
-export async function findClaimProcesses(claimId: string): Promise<ProcessEntry[]> {
-  const found: ProcessEntry[] = []
-  if (claimId === '') return found
-  let looked = 0
-  for (const pid of listPids()) {
-    if (++looked % BATCH === 0) await nextTurn()
-    if (!carriesClaim(pid, claimId)) continue
-    const entry = describeProcess(pid)
-    if (entry !== undefined) found.push(entry)
-  }
-  return found
+/** Everything that carries the claim id now, ourselves included. @throws LeaseFault `io` if /proc cannot be read. */
+export async function findClaimProcesses(claimId: string): Promise<readonly ProcessEntry[]> {
+  return (await new ClaimLook().find(claimId)).carriers
 }
 
 /**
  * SIGTERM, the grace, SIGKILL, until two looks in a row find nothing: a process may be born while the first is
  * under way. Resolves only when all have exited, or some may not or would not.
  *
- * @throws the signal's reason.
+ * @throws the signal's reason; LeaseFault `io` if /proc cannot be read: then nothing is known to have ended.
  */
 export async function endClaimProcesses(claimId: string, options: EndOptions): Promise<EndedProcesses> {
-  const { clock } = options
-  const untouchable = ourselvesAndAncestors()
-  const startedMs = clock.bootMs()
-  const killAtMs = startedMs + options.graceMs
-  const giveUpAtMs = killAtMs + KILL_PATIENCE_MS
-  const terminated = new Set<string>()
-  let emptyLooks = 0
-  for (;;) {
-    options.signal?.throwIfAborted()
-    const found = await findClaimProcesses(claimId)
+  const { clock, signal } = options
+  const look = options.look ?? new ClaimLook()
+  const killAtMs = clock.bootMs() + options.graceMs
+  const signalled = new Set<string>()
+  let killRounds = 0
+  for (let emptyLooks = 0; ; ) {
+    signal?.throwIfAborted()
+    const found = await findAll(claimId, look, options.driver)
     if (found.length === 0) {
-      if (++emptyLooks === 2) return { kind: 'ended', count: terminated.size }
-      await clock.sleep(1, options.signal)
+      if (++emptyLooks === 2) return { kind: 'ended', count: signalled.size }
+      await clock.sleep(1, signal)
       continue
     }
     emptyLooks = 0
-    const kept = found.flatMap((entry) => remaining(entry, options.trusted, untouchable))
-    if (kept.length > 0) return { kind: 'remaining', processes: kept }
-    const nowMs = clock.bootMs()
-    if (nowMs >= giveUpAtMs) {
-      return {
-        kind: 'remaining',
-        processes: found.map((entry) => ({ ...named(entry), because: 'survived' }))
-      }
+    const untouchable = ourselvesAndAncestors()
+    const kept = found.flatMap((each) => leftAlone(each, options.trusted, untouchable))
+    const endable = found.filter(({ entry }) => !kept.some(({ pid }) => pid === entry.pid))
+    if (kept.length > 0 && (endable.length === 0 || options.partly !== true)) {
+      return { kind: 'remaining', processes: kept }
     }
-    for (const entry of found) {
-      const name = `${entry.pid} ${entry.startTicks}`
-      if (nowMs >= killAtMs) signalProcess(entry, 'SIGKILL')
-      else if (!terminated.has(name)) signalProcess(entry, 'SIGTERM')
-      terminated.add(name)
+    if (killRounds === KILL_ROUNDS) {
+      return { kind: 'remaining', processes: [...kept, ...endable.map((each) => named(each, 'survived'))] }
     }
-    await untilGone(found, nowMs < killAtMs ? killAtMs : nowMs + 100, options)
+    const killing = clock.bootMs() >= killAtMs
+    if (killing) killRounds++
+    for (const { entry } of endable) signalOnce(entry, killing, options.terminated === true, signalled)
+    const untilMs = killing ? clock.bootMs() + KILL_ROUND_MS : killAtMs
+    await untilGone(endable, untilMs, options)
   }
 }
 
-/** Signals this very process; that it is gone already is fine. */
-export function signalProcess(entry: ProcessEntry, signal: 'SIGTERM' | 'SIGKILL'): void {
-  if (!stillRuns(entry)) return
+interface Found {
+  readonly entry: ProcessEntry
+  /** Whether it is known to be part of the claim. */
+  readonly sure: boolean
+}
+
+async function findAll(
+  claimId: string,
+  look: ClaimLook,
+  driver: ProcessEntry | undefined
+): Promise<readonly Found[]> {
+  const { carriers, unsettled } = await look.find(claimId)
+  const found = new Map<number, Found>()
+  for (const entry of unsettled) found.set(entry.pid, { entry, sure: false })
+  for (const entry of carriers) found.set(entry.pid, { entry, sure: true })
+  if (driver !== undefined && stillRuns(driver)) found.set(driver.pid, { entry: driver, sure: true })
+  return [...found.values()]
+}
+
+/** SIGTERM once, SIGKILL as often as it takes. */
+function signalOnce(
+  entry: ProcessEntry,
+  killing: boolean,
+  terminated: boolean,
+  signalled: Set<string>
+): void {
+  const name = `${entry.pid} ${entry.startTicks}`
+  const stat = readStat(entry.pid)
+  // Gone, or another process by now.
+  if (stat === undefined || stat.startTicks !== entry.startTicks) return
+  // Letting a stopped process go on, for SIGTERM to reach it, would let it drive.
+  const kill = killing || stat.stopped
+  const heard = terminated || signalled.has(name)
+  signalled.add(name)
+  if (!kill && heard) return
   try {
-    process.kill(entry.pid, signal)
+    process.kill(entry.pid, kill ? 'SIGKILL' : 'SIGTERM')
   } catch {
     // Gone in between, or not ours after all: the next look tells.
   }
 }
 
-function remaining(
-  entry: ProcessEntry,
+function leftAlone(
+  { entry, sure }: Found,
   trusted: boolean,
   untouchable: ReadonlySet<number>
 ): RemainingProcess[] {
-  const because = whyNotSignal(entry, untouchable) ?? (trusted ? undefined : 'untrusted-lease')
-  return because === undefined ? [] : [{ ...named(entry), because }]
+  const because =
+    whyNotSignal(entry, untouchable) ?? (trusted ? (sure ? undefined : 'unverified') : 'untrusted-lease')
+  return because === undefined ? [] : [named({ entry }, because)]
 }
 
-function named(entry: ProcessEntry): { pid: number; command: string } {
-  return { pid: entry.pid, command: entry.command }
+function named({ entry }: { entry: ProcessEntry }, because: RemainingProcess['because']): RemainingProcess {
+  return { pid: entry.pid, command: entry.command, because }
 }
 
-async function untilGone(entries: readonly ProcessEntry[], untilMs: number, { clock, signal }: EndOptions) {
-  while (clock.bootMs() < untilMs && entries.some(stillRuns)) await clock.sleep(POLL_MS, signal)
+async function untilGone(found: readonly Found[], untilMs: number, { clock, signal }: EndOptions) {
+  while (clock.bootMs() < untilMs && found.some(({ entry }) => stillRuns(entry))) {
+    await clock.sleep(POLL_MS, signal)
+  }
 }

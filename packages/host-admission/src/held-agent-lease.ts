@@ -2,56 +2,19 @@
  * An agent's lease while it is held: renews itself, tells once when it is lost, ends its processes, and is given up only
  * when none of them is left. Made by HostAdmission.
  */
-import type { AgentRef, CancelTimer, Clock, LeaseTimings } from '@agentmux/lease-model'
-import type { Lease, LeaseFault, LeaseStore, Loss } from '@agentmux/lease-store'
-import type { Refusal, RemainingProcess } from '@agentmux/refusals'
+import type { AgentRef } from '@agentmux/lease-model'
+import type { Lease, Loss } from '@agentmux/lease-store'
+import type { Refusal } from '@agentmux/refusals'
 import { childEnvironment } from './child-environment.js'
-import { type EndedProcesses, endClaimProcesses } from './claim-processes.js'
-import { describeProcess } from './process-table.js'
+import { ClaimEnding } from './claim-ending.js'
+import type { EndedProcesses } from './claim-processes.js'
+import { DriverRecord } from './driver-record.js'
+import type { GivenUp, HeldCheck, LostCheck, StartedChild, StartResult } from './held-answers.js'
+import type { LeaseHome } from './lease-home.js'
+import { LossRecord } from './loss-record.js'
 import { refusalOfLoss, refusalOfUnconfirmed } from './refusal-of.js'
+import { Renewals } from './renewals.js'
 import type { Guard } from './watchdog.js'
-
-/** What a lease needs of the admission that made it. */
-export interface LeaseHome {
-  readonly store: LeaseStore
-  readonly clock: Clock
-  readonly timings: LeaseTimings
-  /** Called when the lease is no longer held here, for whatever reason. */
-  readonly onGone: (lease: HeldAgentLease) => void
-  /** Something went wrong that is not, by itself, a loss: a renewal that failed, say. */
-  readonly onFault: (agent: AgentRef, fault: unknown) => void
-}
-
-export interface HeldLeaseOptions {
-  readonly agent: AgentRef
-  readonly onLost?: ((refusal: Refusal) => void) | undefined
-}
-
-export interface LostCheck {
-  readonly kind: 'lost'
-  readonly refusal: Refusal
-}
-
-export type HeldCheck = { readonly kind: 'held' } | LostCheck
-
-export type StartResult<T> = { readonly kind: 'started'; readonly child: T } | LostCheck
-
-export type GivenUp =
-  | { readonly kind: 'released' }
-  /** It was lost before, or given up already. The lease of whoever has it now is untouched. */
-  | { readonly kind: 'not-held' }
-  /** Processes of this claim would not end, so the lease is kept: it runs out by itself. */
-  | { readonly kind: 'remaining'; readonly processes: readonly RemainingProcess[] }
-
-/** What `start` needs to know of the child it started. */
-export interface StartedChild {
-  readonly pid?: number | undefined
-}
-
-/** After a loss the child gets this long between SIGTERM and SIGKILL; a longer grace was for orderly ends. */
-const LOSS_GRACE_MS = 2_000
-/** A renewal that failed is tried again after this long at most. */
-const RETRY_MS = 1_000
 
 export class HeldAgentLease {
   readonly agent: AgentRef
@@ -60,40 +23,46 @@ export class HeldAgentLease {
   readonly blockId: string
   readonly acquiredAtMs: number
   readonly #home: LeaseHome
-  readonly #onLost: ((refusal: Refusal) => void) | undefined
-  readonly #lostSignal = new AbortController()
+  readonly #loss: LossRecord
+  readonly #renewals: Renewals
+  readonly #driver = new DriverRecord()
+  readonly #ending: ClaimEnding
+  /** Between SIGTERM and SIGKILL when no grace was asked for, or after a loss, whatever was. */
+  readonly #graceMs: number
   #lease: Lease
   #guard: Guard | undefined
-  #loss: Refusal | undefined
-  #state: 'held' | 'lost' | 'released' = 'held'
-  #cancelTimer: CancelTimer = () => {}
-  #renewing: Promise<void> | undefined
+  /** `ending`: it is being given up; still renewed and guarded, but nothing is started any more. */
+  #state: 'held' | 'ending' | 'lost' | 'given-up' = 'held'
   #givingUp: Promise<GivenUp> | undefined
   #fencing: Promise<EndedProcesses> | undefined
 
-  constructor(home: LeaseHome, lease: Lease, options: HeldLeaseOptions) {
+  constructor(home: LeaseHome, lease: Lease, agent: AgentRef) {
     this.#home = home
     this.#lease = lease
-    this.agent = options.agent
+    this.agent = agent
     this.claimId = lease.claimId
     this.epoch = lease.epoch
     this.blockId = lease.blockId
     this.acquiredAtMs = lease.acquiredAtMs
-    this.#onLost = options.onLost
+    const onFault = (fault: unknown) => home.onFault(agent, fault)
+    this.#graceMs = home.timings.killAfterMs - home.timings.terminateAfterMs
+    this.#loss = new LossRecord(onFault)
+    this.#ending = new ClaimEnding(home, { agent, claimId: lease.claimId, driver: this.#driver })
+    this.#renewals = new Renewals({ ...home, renew: () => this.#renew(), onFault })
   }
 
   /** Why the lease was lost: the first reason, for ever. Undefined while it is held, and after a release. */
   get loss(): Refusal | undefined {
-    return this.#loss
+    return this.#loss.refusal
   }
 
   get held(): boolean {
-    return this.#state === 'held' && this.#guard?.fenced !== true
+    return (this.#state === 'held' || this.#state === 'ending') && this.#guard?.fenced !== true
   }
 
   /** Aborted at the loss, with the refusal as its reason. */
   get lostSignal(): AbortSignal {
-    return this.#lostSignal.signal
+    return this.#loss.signal
   }
 
   /** The variables to add to the environment of every process started under this lease. */
@@ -101,10 +70,15 @@ export class HeldAgentLease {
     return childEnvironment(this)
   }
 
-  /** Starts the renewals, at a random point of the interval: ten thousand leases must not renew in step. */
+  /** For HostAdmission. Starts the renewals, at a random point of the interval: ten thousand leases must not renew in step. */
   begin(guard: Guard): void {
     this.#guard = guard
-    this.#plan(Math.ceil(Math.random() * this.#home.timings.renewIntervalMs))
+    this.#renewals.begin(Math.ceil(Math.random() * this.#home.timings.renewIntervalMs))
+  }
+
+  /** For HostAdmission. `onLost` is called once, when the lease is lost; not when it is released, nor if it was lost before this. */
+  listen(onLost: (refusal: Refusal) => void): void {
+    this.#loss.listen(onLost)
   }
 
   /**
@@ -130,37 +104,41 @@ export class HeldAgentLease {
     spawn: () => T,
     options: { ownGroup: boolean }
   ): Promise<StartResult<T>> {
-    const here = this.#checkHere()
-    if (here !== undefined) return here
-    const result = await this.#home.store.whileHeld(this.#lease, () => {
-      if (this.#checkHere() !== undefined) return undefined
-      const child = spawn()
-      if (child.pid !== undefined) this.#guard?.setDriver({ pid: child.pid, ownGroup: options.ownGroup })
-      return child
-    })
-    if (result.kind === 'lost') this.#lose(result.loss)
-    if (result.kind === 'lost' || result.value === undefined) {
-      return this.#checkHere() ?? { kind: 'lost', refusal: this.#loseUnconfirmed() }
+    for (;;) {
+      const here = this.#checkStart()
+      if (here !== undefined) return here
+      const result = await this.#home.store.whileHeld(this.#lease, () => {
+        if (this.#checkStart() !== undefined || this.#isStale()) return undefined
+        const child = spawn()
+        this.#noteDriver(child.pid, options.ownGroup)
+        return { child }
+      })
+      if (result.kind === 'lost') this.#lose(result.loss)
+      else if (result.value !== undefined) {
+        this.#renewals.soon(0)
+        return { kind: 'started', child: result.value.child }
+      } else if (this.#checkStart() === undefined) await this.#renewals.now()
     }
-    const child = result.value
-    if (child.pid !== undefined)
-      void this.#renewNow({ pid: child.pid, ticks: describeProcess(child.pid)?.startTicks ?? 0 })
-    return { kind: 'started', child }
   }
 
   /** To be called once the driving child has exited: its pid means nothing from then on. */
   driverExited(): void {
+    this.#driver.exited()
     this.#guard?.setDriver(undefined)
   }
 
-  /** Renews without waiting for the timer: after a suspension or a step of the wall clock. */
+  /** For HostAdmission. Renews without waiting for the timer: after a suspension or a step of the wall clock. */
   renewSoon(delayMs: number): void {
-    if (this.#state === 'held' && this.#renewing === undefined) this.#plan(delayMs)
+    if (this.held) this.#renewals.soon(delayMs)
   }
 
-  /** Ends everything that carries the claim: SIGTERM, the grace (ms), SIGKILL. Resolves when it has exited. */
+  /**
+   * Ends everything that carries the claim: SIGTERM, the grace (ms), SIGKILL. Resolves when it has exited.
+   *
+   * @throws the signal's reason; LeaseFault `io` if /proc cannot be read.
+   */
   endProcesses(graceMs: number, signal?: AbortSignal): Promise<EndedProcesses> {
-    return endClaimProcesses(this.claimId, { clock: this.#home.clock, graceMs, trusted: true, signal })
+    return this.#ending.end({ graceMs, signal, terminated: this.#guard?.fenced === true })
   }
 
   /** Resolves when the processes of a lost lease are gone, or would not go. At once if the lease is not lost. */
@@ -170,12 +148,20 @@ export class HeldAgentLease {
 
   /**
    * Gives the lease up, once no process of the claim is left (R12): those that are get SIGTERM, `graceMs`, SIGKILL.
-   * Again, or after a loss, it does nothing.
+   * After that, or after a loss, it does nothing more.
    *
-   * @throws LeaseFault if the file could not be removed; the lease then runs out by itself.
+   * @throws RangeError for a grace that is none; LeaseFault if it could not be found out what runs, or the file could
+   * not be removed: then call it again, or let the lease run out.
    */
   release(options: { graceMs?: number } = {}): Promise<GivenUp> {
-    this.#givingUp ??= this.#release(options.graceMs ?? LOSS_GRACE_MS)
+    const graceMs = options.graceMs ?? this.#graceMs
+    if (!(graceMs >= 0)) {
+      return Promise.reject(new RangeError(`graceMs must be 0 or more milliseconds, not ${graceMs}`))
+    }
+    this.#givingUp ??= this.#release(graceMs).catch((fault) => {
+      this.#givingUp = undefined
+      throw fault
+    })
     return this.#givingUp
   }
 
@@ -183,101 +169,114 @@ export class HeldAgentLease {
     await this.release()
   }
 
-  /** The watchdog has stopped the child: whatever the file says, this lease is not used again. */
+  /** For HostAdmission. The watchdog has stopped the child, or is no more: whatever the file says, this lease is not used again. */
   fence(): void {
-    this.#loseUnconfirmed()
+    this.#recordLoss(refusalOfUnconfirmed(this.agent, this.#home.clock))
+  }
+
+  /** For HostAdmission. This process claims the agent anew: only the newer claim counts. Resolves when nothing of this one is left. */
+  supersede(): Promise<EndedProcesses> {
+    this.#lose({ why: 'reclaimed-here' })
+    return this.fenced()
+  }
+
+  /** For HostAdmission. Leaves the lease to run out: neither renewed nor given back. */
+  abandon(): void {
+    if (this.#state === 'held') this.#state = 'given-up'
+    this.#stop()
   }
 
   async #release(graceMs: number): Promise<GivenUp> {
-    if (this.#state === 'lost') await this.#fencing
+    if (this.#state === 'lost') return this.#releaseLost()
     // Still renewed and guarded while its processes end: the lease covers them until the last is gone.
+    if (this.#state === 'held') this.#state = 'ending'
     const ended = await this.endProcesses(graceMs)
-    if (ended.kind === 'remaining') {
-      this.#stop()
-      return ended
-    }
-    const wasLost = this.#state === 'lost'
+    if (this.loss !== undefined) return this.#releaseLost()
+    this.#state = 'given-up'
     this.#stop()
-    if (!wasLost) this.#state = 'released'
-    await this.#renewing
-    // After an unconfirmed loss the file may still be ours: give it back, the child is gone.
-    const result = await this.#home.store.release(this.#lease)
-    return wasLost ? { kind: 'not-held' } : { kind: result.kind }
+    if (ended.kind === 'remaining') return ended
+    await this.#renewals.idle()
+    const { kind } = await this.#home.store.release(this.#lease)
+    return { kind }
+  }
+
+  /** After an unconfirmed loss the file may still be ours: it is given back, as nothing runs under it. */
+  async #releaseLost(): Promise<GivenUp> {
+    const fenced = await this.fenced()
+    if (fenced.kind === 'remaining') return fenced
+    await this.#renewals.idle()
+    await this.#home.store
+      .release(this.#lease)
+      .catch((fault: unknown) => this.#home.onFault(this.agent, fault))
+    return { kind: 'not-held' }
   }
 
   #checkHere(): LostCheck | undefined {
-    if (this.#guard?.fenced === true && this.#state === 'held') this.#loseUnconfirmed()
-    if (this.#loss !== undefined) return { kind: 'lost', refusal: this.#loss }
-    if (this.#state === 'released') {
-      return { kind: 'lost', refusal: refusalOfLoss(this.agent, { why: 'missing' }, this.#home.clock) }
+    if (this.#guard?.fenced === true && this.loss === undefined && this.#state !== 'given-up') this.fence()
+    if (this.loss !== undefined) return { kind: 'lost', refusal: this.loss }
+    return this.#state === 'given-up' ? this.#gone() : undefined
+  }
+
+  #checkStart(): LostCheck | undefined {
+    return this.#checkHere() ?? (this.#state === 'ending' ? this.#gone() : undefined)
+  }
+
+  #gone(): LostCheck {
+    return { kind: 'lost', refusal: refusalOfLoss(this.agent, { why: 'missing' }, this.#home.clock) }
+  }
+
+  /**
+   * Whether others may judge it expired by now: they may have looked for its processes already, and would not see one
+   * that is started now. Renewed first, it is theirs no more.
+   */
+  #isStale(): boolean {
+    const { clock, timings } = this.#home
+    return clock.bootMs() - this.#lease.renewedBootMs >= timings.terminateAfterMs
+  }
+
+  /** Under the key's lock, with the child not yet reaped: its start is its own. */
+  #noteDriver(pid: number | undefined, ownGroup: boolean): void {
+    if (pid === undefined) return
+    const { startTicks } = this.#driver.started(pid)
+    this.#guard?.setDriver({ pid, startTicks, ownGroup })
+  }
+
+  async #renew(): Promise<void> {
+    const startedMs = this.#home.clock.bootMs()
+    const driver = this.#driver.unrecorded
+    const result = await this.#home.store.renew(this.#lease, driver)
+    if (result.kind === 'lost') {
+      this.#lose(result.loss)
+      return
     }
-    return undefined
-  }
-
-  #plan(delayMs: number): void {
-    this.#cancelTimer()
-    if (this.#state !== 'held') return
-    this.#cancelTimer = this.#home.clock.after(delayMs, () => void this.#renewNow())
-  }
-
-  async #renewNow(driver?: { pid: number; ticks: number }): Promise<void> {
-    await this.#renewing
-    if (this.#state !== 'held') return
-    this.#renewing = this.#renew(driver)
-    await this.#renewing
-    this.#renewing = undefined
-  }
-
-  async #renew(driver: { pid: number; ticks: number } | undefined): Promise<void> {
-    this.#cancelTimer()
-    const { store, clock, timings } = this.#home
-    const startedMs = clock.bootMs()
-    try {
-      const result = await store.renew(
-        this.#lease,
-        driver === undefined ? undefined : { pid: driver.pid, startTicks: driver.ticks }
-      )
-      if (this.#state !== 'held') return
-      if (result.kind === 'lost') {
-        this.#lose(result.loss)
-        return
-      }
-      this.#lease = result.lease
-      if (this.#guard?.confirm(startedMs) === false) {
-        this.#loseUnconfirmed()
-        return
-      }
-      this.#plan(startedMs + timings.renewIntervalMs - clock.bootMs())
-    } catch (fault) {
-      // Not a loss by itself: the watchdog has the deadline. Try again soon.
-      this.#home.onFault(this.agent, fault)
-      this.#plan(Math.min(RETRY_MS, timings.renewIntervalMs / 5))
-    }
+    this.#lease = result.lease
+    this.#driver.recorded(driver)
+    if (this.#guard?.confirm(startedMs) === false) this.fence()
   }
 
   #lose(loss: Loss): void {
     this.#recordLoss(refusalOfLoss(this.agent, loss, this.#home.clock))
   }
 
-  #loseUnconfirmed(): Refusal {
-    return this.#recordLoss(refusalOfUnconfirmed(this.agent, this.#home.clock))
+  /** The processes are stopped at once. */
+  #recordLoss(refusal: Refusal): void {
+    if (this.#state === 'lost' || this.#state === 'given-up') return
+    this.#state = 'lost'
+    this.#renewals.stop()
+    this.#fencing = this.#endAfterLoss()
+    this.#loss.record(refusal)
   }
 
-  /** Once: the first reason is the one that every later check repeats. The processes are stopped at once. */
-  #recordLoss(refusal: Refusal): Refusal {
-    if (this.#state !== 'held') return this.#loss ?? refusal
-    this.#state = 'lost'
-    this.#loss = refusal
-    this.#cancelTimer()
-    this.#fencing = this.endProcesses(LOSS_GRACE_MS).finally(() => this.#stop())
-    this.#fencing.catch(() => {})
-    this.#lostSignal.abort(refusal)
-    this.#onLost?.(refusal)
-    return refusal
+  /** Guarded until it is done: if we cannot, the watchdog still does. */
+  async #endAfterLoss(): Promise<EndedProcesses> {
+    const terminated = this.#guard?.fenced === true
+    const ended = await this.#ending.endSurely({ graceMs: this.#graceMs, terminated })
+    this.#stop()
+    return ended
   }
 
   #stop(): void {
-    this.#cancelTimer()
+    this.#renewals.stop()
     this.#guard?.dismiss()
     this.#home.onGone(this)
   }

@@ -2,13 +2,10 @@
  * One live instance per agent on this host: claims the lease before anything is started, keeps it renewed, and makes sure
  * that what ran under an older claim is gone before a new one is granted. It fails closed (R7).
  */
-import { dirname } from 'node:path'
 import {
   type AgentRef,
   type Clock,
   createSystemClock,
-  type HostIdentity,
-  type InstanceIdentity,
   type LeaseTimings,
   leaseTimings
 } from '@agentmux/lease-model'
@@ -20,44 +17,22 @@ import {
   leaseKey,
   type PreviousClaim
 } from '@agentmux/lease-store'
-import type { Refusal } from '@agentmux/refusals'
-import { endClaimProcesses } from './claim-processes.js'
+import { AdmissionFault } from './admission-fault.js'
+import type { AcquireOptions, AcquireResult, HostAdmissionOptions } from './admission-options.js'
+import { checkAcquireOptions, checkAdmissionOptions } from './check-options.js'
+import { ClaimLook } from './claim-look.js'
+import type { EndedProcesses } from './claim-processes.js'
 import { type ClaimantInfo, claimantInfo } from './claimant-info.js'
-import { HeldAgentLease, type LeaseHome } from './held-agent-lease.js'
-import { refusalOfClaim, refusalOfFault } from './refusal-of.js'
-import { onlyWeCanWrite } from './signal-permission.js'
-import { Watchdog } from './watchdog.js'
+import { HeldAgentLease } from './held-agent-lease.js'
+import { HeldLeases } from './held-leases.js'
+import type { LeaseHome } from './lease-home.js'
+import { LinkedAbort } from './linked-abort.js'
+import { endPreviousClaim } from './previous-claim.js'
+import { refusalOfClaim, refusalOfFault, refusalOfRemaining } from './refusal-of.js'
+import { RunningWatchdog } from './running-watchdog.js'
+import type { Watchdog } from './watchdog.js'
 
-export interface HostAdmissionOptions {
-  readonly registryRoot: string
-  readonly instance: InstanceIdentity
-  readonly host?: HostIdentity
-  readonly clock?: Clock
-  /** The TTL of leases taken here, milliseconds; 15,000 unless given. */
-  readonly ttlMs?: number
-  /** Between SIGTERM and SIGKILL for the processes of an older claim, milliseconds; 1,000 unless given. */
-  readonly previousGraceMs?: number
-  /** Told of faults that are not losses, for the log. */
-  readonly onFault?: (agent: AgentRef, fault: unknown) => void
-}
-
-export interface AcquireOptions {
-  /** The pane that will drive the agent. */
-  readonly blockId: string
-  readonly sessionId?: string
-  /** The highest epoch seen in the shared record (R10). */
-  readonly epochFloor?: number
-  readonly signal?: AbortSignal
-  /** Called once, when the lease is lost; not when it is released. */
-  readonly onLost?: (refusal: Refusal) => void
-}
-
-export type AcquireResult =
-  | { readonly kind: 'granted'; readonly lease: HeldAgentLease }
-  /** Somebody else drives the agent, or processes of the claim before could not be ended. */
-  | { readonly kind: 'refused'; readonly refusal: Refusal }
-  /** Could not find out: only watching can tell (`retryAfterMs`), or the lease files cannot be used. */
-  | { readonly kind: 'unknown'; readonly refusal: Refusal; readonly retryAfterMs?: number }
+type Granted = Extract<ClaimResult, { kind: 'granted' }>
 
 const PREVIOUS_GRACE_MS = 1_000
 /** An I/O error at a claim is tried once more after this long. */
@@ -70,11 +45,16 @@ export class HostAdmission {
   readonly #clock: Clock
   readonly #timings: LeaseTimings
   readonly #options: HostAdmissionOptions
-  readonly #held = new Set<HeldAgentLease>()
+  readonly #held = new HeldLeases()
   readonly #home: LeaseHome
-  #watchdog: Watchdog | undefined
+  readonly #look = new ClaimLook()
+  readonly #acquiring = new Map<LinkedAbort, Promise<AcquireResult>>()
+  readonly #watchdog: RunningWatchdog
+  #closed = false
 
+  /** @throws TypeError or RangeError for options that cannot be. Touches nothing. */
   constructor(options: HostAdmissionOptions) {
+    checkAdmissionOptions(options)
     this.#options = options
     this.#clock = options.clock ?? createSystemClock()
     this.#timings = leaseTimings(options.ttlMs)
@@ -85,12 +65,19 @@ export class HostAdmission {
       endPrevious: (previous, signal) => this.#endPrevious(previous, signal),
       ...(options.host === undefined ? {} : { host: options.host })
     })
+    this.#watchdog = new RunningWatchdog(this.#timings, {
+      onLook: () => this.#renewAll(),
+      onFailure: () => {
+        for (const lease of this.#held.all) lease.fence()
+      }
+    })
     this.#home = {
       store: this.store,
       clock: this.#clock,
       timings: this.#timings,
+      look: this.#look,
       onGone: (lease) => this.#held.delete(lease),
-      onFault: options.onFault ?? (() => {})
+      onFault: (agent, fault) => this.#report(agent, fault)
     }
   }
 
@@ -99,120 +86,185 @@ export class HostAdmission {
     return claimantInfo(this.store.instance, this.store.host)
   }
 
-  /** The leases held here now. */
+  /** The leases held here now, and those that were lost and whose processes are still being ended. */
   get held(): ReadonlySet<HeldAgentLease> {
-    return this.#held
+    return this.#held.all
   }
 
-  /** Starts the watchdog thread ahead of the first `acquire`, which waits for it. */
+  /** Starts the watchdog thread ahead of the first `acquire`, which waits for it. @throws AdmissionFault */
   warmUp(): void {
     this.#startWatchdog()
   }
 
   /**
-   * Asks for the agent's lease. Nothing shared is written before the answer (R9), and nobody is made to let go.
+   * Asks for the agent's lease. Nothing shared is written before the answer (R9), and nobody is made to let go. The
+   * block that holds it already, in this process, gets it anew: same epoch, but first all that ran under it is ended.
    *
-   * @throws TypeError or RangeError for what cannot be a UID; the signal's reason. Nothing is held then.
+   * @throws TypeError or RangeError for what cannot be a UID or an option; the signal's reason; AdmissionFault. Nothing
+   * is held then.
    */
   async acquire(agent: AgentRef, options: AcquireOptions): Promise<AcquireResult> {
     leaseKey(agent.uid)
+    checkAcquireOptions(options)
     const watchdog = this.#startWatchdog()
-    let result: ClaimResult
-    const askedAtMs = this.#clock.bootMs()
+    const abort = new LinkedAbort(options.signal)
+    const result = this.#acquire(agent, options, watchdog, abort.signal)
+    this.#acquiring.set(abort, result)
     try {
-      result = await this.#claim(agent, options)
-    } catch (fault) {
-      if (!(fault instanceof LeaseFault)) throw fault
-      return { kind: 'unknown', refusal: refusalOfFault(agent, fault) }
+      return await result
+    } finally {
+      abort.unlink()
+      this.#acquiring.delete(abort)
     }
-    if (result.kind !== 'granted') {
-      const refusal = refusalOfClaim(agent, result, this.#clock)
-      if (result.kind === 'refused') return { kind: 'refused', refusal }
-      return { kind: 'unknown', refusal, retryAfterMs: result.retryAfterMs }
-    }
-    const lease = new HeldAgentLease(this.#home, result.lease, { agent, onLost: options.onLost })
-    this.#held.add(lease)
-    lease.begin(watchdog.guard(lease.claimId, askedAtMs, () => lease.fence()))
-    try {
-      // Without the watchdog nothing may be started; and what an older claim of ours started must be gone.
-      await watchdog.ready()
-      if (result.previous?.why === 'reclaimed') {
-        const ending = await this.#endPrevious(result.previous, options.signal)
-        if (ending.kind === 'remaining') {
-          await lease.release()
-          const { holder } = result.previous
-          const refusal = refusalOfClaim(
-            agent,
-            { kind: 'refused', holder, remaining: ending.processes },
-            this.#clock
-          )
-          return { kind: 'refused', refusal }
-        }
-      }
-      options.signal?.throwIfAborted()
-    } catch (error) {
-      await lease.release()
-      throw error
-    }
-    return { kind: 'granted', lease }
   }
 
-  /** Releases every lease held here, ending what runs under them, and stops the watchdog. */
+  /**
+   * Stops what is being acquired, releases every lease held here, ending what runs under them, and stops the watchdog.
+   * What could not be released runs out by itself; why goes to `onFault`.
+   */
   async close(options: { graceMs?: number } = {}): Promise<void> {
-    await Promise.allSettled([...this.#held].map((lease) => lease.release(options)))
-    await this.#watchdog?.close()
-    this.#watchdog = undefined
+    this.#closed = true
+    for (const abort of this.#acquiring.keys()) abort.abort(closedFault())
+    await Promise.allSettled([...this.#acquiring.values()])
+    const releases = [...this.#held.all].map((lease) =>
+      lease.release(options).catch((fault: unknown) => this.#report(lease.agent, fault))
+    )
+    await Promise.all(releases)
+    await this.#watchdog.close()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
   }
 
-  async #claim(agent: AgentRef, options: AcquireOptions): Promise<ClaimResult> {
+  async #acquire(
+    agent: AgentRef,
+    options: AcquireOptions,
+    watchdog: Watchdog,
+    signal: AbortSignal
+  ): Promise<AcquireResult> {
+    const superseded: HeldAgentLease[] = []
+    let granted = false
+    try {
+      const kept = await this.#endOwn(agent.uid, options.blockId, superseded)
+      if (kept.kind === 'remaining') {
+        return { kind: 'refused', refusal: refusalOfRemaining(agent, kept.processes) }
+      }
+      signal.throwIfAborted()
+      const result = await this.#claim(agent, options, signal)
+      if (result.kind !== 'granted') {
+        const refusal = refusalOfClaim(agent, result, this.#clock)
+        if (result.kind === 'refused') return { kind: 'refused', refusal }
+        return { kind: 'unknown', refusal, retryAfterMs: result.retryAfterMs }
+      }
+      granted = true
+      return await this.#hold(agent, result, { options, watchdog, signal })
+    } catch (fault) {
+      if (!(fault instanceof LeaseFault)) throw fault
+      return { kind: 'unknown', refusal: refusalOfFault(agent, fault) }
+    } finally {
+      // Nothing runs under them any more; kept until here so that a new claim has their epoch and their start.
+      if (!granted) for (const lease of superseded) await lease.release()
+    }
+  }
+
+  /** Before a claim nothing of ours may be left of an older one: whoever claims after a crash only knows the newest. */
+  async #endOwn(uid: string, blockId: string, superseded: HeldAgentLease[]): Promise<EndedProcesses> {
+    for (const lease of this.#held.of(uid)) {
+      if (lease.blockId !== blockId && lease.loss === undefined) continue
+      superseded.push(lease)
+      const ended = await lease.supersede()
+      if (ended.kind === 'remaining') return ended
+    }
+    return { kind: 'ended', count: 0 }
+  }
+
+  async #claim(agent: AgentRef, options: AcquireOptions, signal: AbortSignal): Promise<ClaimResult> {
+    const { blockId, sessionId, epochFloor } = options
     const request = {
       agent,
-      blockId: options.blockId,
-      ...(options.sessionId === undefined ? {} : { sessionId: options.sessionId }),
-      ...(options.epochFloor === undefined ? {} : { epochFloor: options.epochFloor }),
-      ...(options.signal === undefined ? {} : { signal: options.signal })
+      blockId,
+      signal,
+      ...(sessionId === undefined ? {} : { sessionId }),
+      ...(epochFloor === undefined ? {} : { epochFloor })
     }
     try {
       return await this.store.claim(request)
     } catch (fault) {
       // A fault that names its own remedy will not go away by itself.
       if (!(fault instanceof LeaseFault) || fault.code !== 'io') throw fault
-      await this.#clock.sleep(CLAIM_RETRY_MS, options.signal)
+      await this.#clock.sleep(CLAIM_RETRY_MS, signal)
       return this.store.claim(request)
     }
   }
 
-  async #endPrevious(previous: PreviousClaim, signal: AbortSignal | undefined): Promise<EndingResult> {
-    const { folder } = this.store
-    const leaseFile = this.store.pathOf(previous.uid)
-    const ended = await endClaimProcesses(previous.claimId, {
-      clock: this.#clock,
-      graceMs: this.#options.previousGraceMs ?? PREVIOUS_GRACE_MS,
-      trusted: onlyWeCanWrite([dirname(folder), folder, leaseFile]),
-      signal
-    })
-    if (ended.kind === 'ended') return ended
-    return {
-      kind: 'remaining',
-      processes: ended.processes.map(({ pid, command, because }) => ({ pid, command, why: because }))
+  /** From the grant to the caller: guarded from the first moment, and given back if anything goes wrong. */
+  async #hold(
+    agent: AgentRef,
+    { lease: claimed, previous }: Granted,
+    { options, watchdog, signal }: { options: AcquireOptions; watchdog: Watchdog; signal: AbortSignal }
+  ): Promise<AcquireResult> {
+    const lease = new HeldAgentLease(this.#home, claimed, agent)
+    this.#held.add(lease)
+    lease.begin(watchdog.guard(lease.claimId, claimed.renewedBootMs, () => lease.fence()))
+    // Made by another admission with our identity and replaced before its processes were ended: nobody else knows of
+    // it now. While something of it may be left, ours is not given back, it runs out.
+    let untraced = previous?.why === 'reclaimed' ? previous : undefined
+    let handedOver = false
+    try {
+      if (untraced !== undefined) {
+        const { holder } = untraced
+        const ending = await this.#endPrevious(untraced, signal)
+        if (ending.kind === 'remaining') {
+          const result = { kind: 'refused', holder, remaining: ending.processes } as const
+          return { kind: 'refused', refusal: refusalOfClaim(agent, result, this.#clock) }
+        }
+        untraced = undefined
+      }
+      // Without the watchdog nothing may be started.
+      await watchdog.ready(signal)
+      signal.throwIfAborted()
+      if (lease.loss !== undefined) return { kind: 'refused', refusal: lease.loss }
+      if (options.onLost !== undefined) lease.listen(options.onLost)
+      handedOver = true
+      return { kind: 'granted', lease }
+    } finally {
+      if (untraced !== undefined) lease.abandon()
+      else if (!handedOver) await lease.release().catch((fault: unknown) => this.#report(agent, fault))
     }
   }
 
-  #startWatchdog(): Watchdog {
-    this.#watchdog ??= new Watchdog(this.#timings, {
-      onLook: () => {
-        let index = 0
-        for (const lease of this.#held) lease.renewSoon(index++ * SPREAD_MS)
-      },
-      onFailure: () => {
-        this.#watchdog = undefined
-        for (const lease of this.#held) lease.fence()
-      }
-    })
-    return this.#watchdog
+  #endPrevious(previous: PreviousClaim, signal: AbortSignal | undefined): Promise<EndingResult> {
+    const graceMs = this.#options.previousGraceMs ?? PREVIOUS_GRACE_MS
+    const { store } = this
+    const home = { store, clock: this.#clock, look: this.#look, held: this.#held, graceMs }
+    return endPreviousClaim(home, previous, signal)
   }
+
+  #startWatchdog(): Watchdog {
+    if (this.#closed) throw closedFault()
+    return this.#watchdog.start()
+  }
+
+  /** Spread, but all within a part of the time that the watchdog gives for it. */
+  #renewAll(): void {
+    const { killAfterMs, terminateAfterMs } = this.#timings
+    const leases = this.#held.all
+    const spreadMs = Math.min(SPREAD_MS, (killAfterMs - terminateAfterMs) / 4 / leases.size)
+    let index = 0
+    for (const lease of leases) lease.renewSoon(index++ * spreadMs)
+  }
+
+  /** A log that fails must not stop what it was told about. */
+  #report(agent: AgentRef, fault: unknown): void {
+    try {
+      this.#options.onFault?.(agent, fault)
+    } catch (error) {
+      process.emitWarning(error instanceof Error ? error : String(error))
+    }
+  }
+}
+
+function closedFault(): AdmissionFault {
+  return new AdmissionFault('closed', 'this admission is closed')
 }

@@ -5,13 +5,16 @@ import {
   heldRefusal,
   type LossReason,
   leaseIoRefusal,
+  lockStuckRefusal,
   lostRefusal,
   processesRemainRefusal,
   REMAINS_BECAUSE,
   type Refusal,
+  type RemainingProcess,
   type RemainsBecause,
   unknownRefusal
 } from '@agentmux/refusals'
+import { lockingProcess } from './locking-process.js'
 
 export function refusalOfClaim(
   agent: AgentRef,
@@ -29,17 +32,24 @@ export function refusalOfClaim(
     )
   }
   if (result.remaining !== undefined) {
-    const processes = result.remaining.map(({ pid, command, why }) => ({
+    const remaining = result.remaining.map(({ pid, command, why }) => ({
       pid,
       command,
       because: because(why)
     }))
-    return processesRemainRefusal(agent, processes)
+    return refusalOfRemaining(agent, remaining)
   }
   return heldRefusal(agent, result.holder, nowMs)
 }
 
+export function refusalOfRemaining(agent: AgentRef, processes: readonly RemainingProcess[]): Refusal {
+  return processesRemainRefusal(agent, processes)
+}
+
 export function refusalOfFault(agent: AgentRef, fault: LeaseFault): Refusal {
+  if (fault.code === 'lock-timeout') {
+    return lockStuckRefusal(agent, fault.path, { process: lockingProcess(fault) })
+  }
   return leaseIoRefusal(agent, { path: fault.path, code: fault.errno ?? '', text: fault.message })
 }
 

@@ -1,11 +1,16 @@
 /** What the watchdog thread and the main thread tell each other. */
+import type { DeadlineTimings } from './deadline.js'
 
 /** Given to the thread when it starts. */
-export interface WatchdogSettings {
-  readonly terminateAfterMs: number
-  readonly killAfterMs: number
-  /** How often it looks, at most. */
-  readonly tickMs: number
+export type WatchdogSettings = DeadlineTimings
+
+/** A child of ours that drives the agent. */
+export interface Driver {
+  readonly pid: number
+  /** With the pid, this names one process for ever; 0 where unknown. */
+  readonly startTicks: number
+  /** It leads a process group of its own. */
+  readonly ownGroup: boolean
 }
 
 export type ToWatchdog =
@@ -16,8 +21,8 @@ export type ToWatchdog =
       /** One cell: boot time of the start of the last good renewal, or FENCED. Shared memory. */
       readonly cell: BigInt64Array<SharedArrayBuffer>
     }
-  /** The child that drives the agent. `ownGroup`: it leads a process group of its own. pid 0: it has exited. */
-  | { readonly kind: 'driver'; readonly id: number; readonly pid: number; readonly ownGroup: boolean }
+  /** The child that drives the agent; undefined once it has exited. */
+  | { readonly kind: 'driver'; readonly id: number; readonly driver: Driver | undefined }
   | { readonly kind: 'disarm'; readonly id: number }
 
 export type FromWatchdog =

@@ -4,156 +4,167 @@
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { createSystemClock } from '@agentmux/lease-model'
-import { carriesClaim, describeProcess, listPids, ourselvesAndAncestors } from './process-table.js'
-import { whyNotSignal } from './signal-permission.js'
-import { FENCED, type FromWatchdog, type ToWatchdog, type WatchdogSettings } from './watchdog-messages.js'
+import { Deadline, stallOf, WallSteps } from './deadline.js'
+import { DescriptorReserve } from './descriptor-reserve.js'
+import { type EndingSignal, signalDriver, sweepClaims } from './sweep.js'
+import {
+  type Driver,
+  FENCED,
+  type FromWatchdog,
+  type ToWatchdog,
+  type WatchdogSettings
+} from './watchdog-messages.js'
 
 interface Watched {
   readonly id: number
   readonly claimId: string
   readonly cell: BigInt64Array
-  driverPid: number
-  ownGroup: boolean
-  /** When SIGKILL is due; undefined until SIGTERM was sent. */
-  killAtMs: number | undefined
-  killed: boolean
-  /** The renewal after which a suspension has already been allowed for, once. */
-  allowedFor: bigint
-  /** Until then a passed deadline is not acted on: after a suspension the main thread looks first. */
-  lookUntilMs: number
+  readonly deadline: Deadline
+  driver: Driver | undefined
+  /** The signal that it is at, once the deadline has passed. */
+  fenced: EndingSignal | undefined
+  /** Sweeps with SIGKILL, and how many of them in a row found nothing more. */
+  killSweeps: number
+  emptySweeps: number
 }
+
+/** What is born while the first is under way is found by the next. */
+const EMPTY_SWEEPS = 2
+const MAX_KILL_SWEEPS = 40
 
 const settings = workerData as WatchdogSettings
 const clock = createSystemClock()
 const watched = new Map<number, Watched>()
-/** Later than planned by this much: we, and so the main thread, were suspended. */
-const suspendedAfterMs = settings.tickMs * 4
-/** A wall clock off by more than this from the boot clock was stepped. */
-const STEP_MS = 1_000
-
+const reserve = new DescriptorReserve()
 let timer: NodeJS.Timeout | undefined
 let plannedMs = 0
-let wallAheadMs = clock.wallMs() - clock.bootMs()
+let wallSteps = new WallSteps(clock.wallMs(), clock.bootMs())
 
 function tell(message: FromWatchdog): void {
   parentPort?.postMessage(message)
 }
 
-function plan(): void {
+function renewedMsOf(entry: Watched): number {
+  return Number(Atomics.load(entry.cell, 0))
+}
+
+function swept(entry: Watched): boolean {
+  return entry.emptySweeps >= EMPTY_SWEEPS || entry.killSweeps >= MAX_KILL_SWEEPS
+}
+
+/** From the time that the tick began with: were we suspended during the tick, the next one is late and notices it. */
+function plan(nowMs: number): void {
   clearTimeout(timer)
   timer = undefined
   if (watched.size === 0) return
-  const nowMs = clock.bootMs()
   let nextMs = nowMs + settings.tickMs
-  for (const entry of watched.values()) nextMs = Math.min(nextMs, dueMs(entry, nowMs))
+  for (const entry of watched.values()) {
+    if (entry.fenced !== 'SIGKILL') nextMs = Math.min(nextMs, entry.deadline.dueMs(renewedMsOf(entry)))
+  }
   plannedMs = Math.max(nextMs, nowMs + 1)
   timer = setTimeout(tick, plannedMs - nowMs)
 }
 
-function dueMs(entry: Watched, nowMs: number): number {
-  if (entry.killed) return Number.POSITIVE_INFINITY
-  if (entry.killAtMs !== undefined) return entry.killAtMs
-  const renewedMs = Number(Atomics.load(entry.cell, 0))
-  const deadlineMs = renewedMs + settings.terminateAfterMs
-  return Math.max(deadlineMs, entry.lookUntilMs > nowMs ? entry.lookUntilMs : deadlineMs)
-}
-
 function tick(): void {
   const nowMs = clock.bootMs()
-  noticeWallStep(nowMs)
-  if (nowMs - plannedMs > suspendedAfterMs) allowForSuspension(nowMs)
-  for (const entry of watched.values()) check(entry, nowMs)
-  plan()
+  if (wallSteps.stepped(clock.wallMs(), nowMs)) tell({ kind: 'wall-step' })
+  const stalledMs = stallOf(plannedMs, nowMs, settings.tickMs)
+  if (stalledMs > 0) allowLooks([...watched.values()], nowMs, stalledMs)
+  const fenced = [...watched.values()].filter((entry) => fence(entry, nowMs))
+  const killing = [...watched.values()].filter((entry) => killDue(entry, nowMs))
+  end(killing, 'SIGKILL')
+  end(
+    fenced.filter((entry) => !killing.includes(entry)),
+    'SIGTERM'
+  )
+  for (const entry of fenced) tell({ kind: 'fenced', id: entry.id })
+  plan(nowMs)
 }
 
-function noticeWallStep(nowMs: number): void {
-  const aheadMs = clock.wallMs() - nowMs
-  if (Math.abs(aheadMs - wallAheadMs) > STEP_MS) tell({ kind: 'wall-step' })
-  wallAheadMs = aheadMs
-}
-
-/** Once per renewal: a process that is starved again and again does not put its deadline off for ever. */
-function allowForSuspension(nowMs: number): void {
-  for (const entry of watched.values()) {
-    const renewed = Atomics.load(entry.cell, 0)
-    if (entry.allowedFor === renewed) continue
-    entry.allowedFor = renewed
-    entry.lookUntilMs = nowMs + (settings.killAfterMs - settings.terminateAfterMs)
-  }
+function allowLooks(entries: readonly Watched[], nowMs: number, stalledMs: number): void {
+  for (const entry of entries) entry.deadline.allowLook(renewedMsOf(entry), nowMs, stalledMs)
   tell({ kind: 'look' })
 }
 
-function check(entry: Watched, nowMs: number): void {
-  if (entry.killAtMs !== undefined) {
-    if (nowMs >= entry.killAtMs) {
-      entry.killed = true
-      signalAll(entry, 'SIGKILL')
-    }
-    return
-  }
+/** Whether it was fenced just now. A renewal that arrives in this very moment wins. */
+function fence(entry: Watched, nowMs: number): boolean {
+  if (entry.fenced !== undefined) return false
   const renewed = Atomics.load(entry.cell, 0)
-  if (nowMs < Number(renewed) + settings.terminateAfterMs || nowMs < entry.lookUntilMs) return
-  // A renewal that arrives in this very moment wins.
-  if (Atomics.compareExchange(entry.cell, 0, renewed, FENCED) !== renewed) return
-  entry.killAtMs = Math.max(Number(renewed) + settings.killAfterMs, nowMs)
-  signalAll(entry, 'SIGTERM')
-  tell({ kind: 'fenced', id: entry.id })
-  check(entry, nowMs)
+  if (entry.deadline.action(Number(renewed), nowMs) !== 'terminate') return false
+  if (Atomics.compareExchange(entry.cell, 0, renewed, FENCED) !== renewed) return false
+  entry.deadline.fence(Number(renewed), nowMs)
+  entry.fenced = 'SIGTERM'
+  return true
 }
 
-/** The child first, without reading anything; then whatever carries the claim. */
-function signalAll(entry: Watched, signal: 'SIGTERM' | 'SIGKILL'): void {
-  if (entry.driverPid > 0) {
-    signalQuietly(entry.driverPid, signal)
-    if (entry.ownGroup) signalQuietly(-entry.driverPid, signal)
-  }
-  const untouchable = ourselvesAndAncestors()
-  for (const pid of listPids()) {
-    if (pid === entry.driverPid || untouchable.has(pid) || !carriesClaim(pid, entry.claimId)) continue
-    const found = describeProcess(pid)
-    if (found !== undefined && whyNotSignal(found, untouchable) === undefined) signalQuietly(pid, signal)
-  }
+function killDue(entry: Watched, nowMs: number): boolean {
+  if (entry.fenced === 'SIGKILL') return !swept(entry)
+  return entry.fenced === 'SIGTERM' && entry.deadline.action(0, nowMs) === 'kill'
 }
 
-function signalQuietly(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
+/** All the drivers first: they need no look at anything that could hang. */
+function end(entries: readonly Watched[], signal: EndingSignal): void {
+  if (entries.length === 0) return
+  for (const entry of entries) {
+    entry.fenced = signal
+    quietly(() => signalDriver(entry.driver, signal))
+  }
+  quietly(() => {
+    const { found, unsettled } = sweepClaims(entries, signal)
+    if (signal === 'SIGTERM') return
+    for (const entry of entries) {
+      entry.killSweeps++
+      entry.emptySweeps = unsettled || found.has(entry.claimId) ? 0 : entry.emptySweeps + 1
+    }
+  })
+}
+
+/** An error must not end this thread; what it kept from being done is tried again at the next tick. */
+function quietly(section: () => void): void {
   try {
-    process.kill(pid, signal)
+    reserve.run(section)
   } catch {
-    // It has exited.
+    // SIGKILL is swept again; after a SIGTERM that reached nobody SIGKILL follows.
+  }
+}
+
+function arm(message: Extract<ToWatchdog, { kind: 'arm' }>): void {
+  const { id, claimId, cell } = message
+  const deadline = new Deadline(settings)
+  const entry: Watched = {
+    id,
+    claimId,
+    cell,
+    deadline,
+    driver: undefined,
+    fenced: undefined,
+    killSweeps: 0,
+    emptySweeps: 0
+  }
+  watched.set(id, entry)
+  const nowMs = clock.bootMs()
+  if (watched.size === 1) wallSteps = new WallSteps(clock.wallMs(), nowMs)
+  // The message was long under way: suspended in between, say.
+  const stalledMs = stallOf(renewedMsOf(entry), nowMs, settings.tickMs)
+  if (stalledMs > 0) allowLooks([entry], nowMs, stalledMs)
+}
+
+function setDriver({ id, driver }: Extract<ToWatchdog, { kind: 'driver' }>): void {
+  const entry = watched.get(id)
+  if (entry === undefined) return
+  entry.driver = driver
+  // Started in the very moment of the fence: it must not outlive it.
+  if (entry.fenced !== undefined && driver !== undefined) {
+    entry.emptySweeps = 0
+    end([entry], entry.fenced)
   }
 }
 
 parentPort?.on('message', (message: ToWatchdog) => {
-  switch (message.kind) {
-    case 'arm':
-      watched.set(message.id, {
-        id: message.id,
-        claimId: message.claimId,
-        cell: message.cell,
-        driverPid: 0,
-        ownGroup: false,
-        killAtMs: undefined,
-        killed: false,
-        allowedFor: FENCED,
-        lookUntilMs: 0
-      })
-      if (timer === undefined) wallAheadMs = clock.wallMs() - clock.bootMs()
-      break
-    case 'driver': {
-      const entry = watched.get(message.id)
-      if (entry === undefined) return
-      entry.driverPid = message.pid
-      entry.ownGroup = message.ownGroup
-      // Started in the very moment of the fence: it must not outlive it.
-      if (entry.killAtMs !== undefined && message.pid > 0)
-        signalAll(entry, entry.killed ? 'SIGKILL' : 'SIGTERM')
-      return
-    }
-    case 'disarm':
-      watched.delete(message.id)
-      break
-  }
-  if (timer === undefined || watched.size === 0) plan()
+  if (message.kind === 'arm') arm(message)
+  else if (message.kind === 'driver') setDriver(message)
+  else watched.delete(message.id)
+  if (timer === undefined || watched.size === 0) plan(clock.bootMs())
 })
 
 tell({ kind: 'ready' })

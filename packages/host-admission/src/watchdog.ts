@@ -1,13 +1,20 @@
 /** The main thread's side of the watchdog: starts the thread and keeps one cell of shared memory per lease. */
 import { Worker } from 'node:worker_threads'
 import type { LeaseTimings } from '@agentmux/lease-model'
-import { FENCED, type FromWatchdog, type ToWatchdog, type WatchdogSettings } from './watchdog-messages.js'
+import { AdmissionFault } from './admission-fault.js'
+import {
+  type Driver,
+  FENCED,
+  type FromWatchdog,
+  type ToWatchdog,
+  type WatchdogSettings
+} from './watchdog-messages.js'
 
 export interface WatchdogEvents {
   /** We were suspended, or the wall clock was stepped: confirm every lease now. */
   readonly onLook: () => void
-  /** The thread died: nothing guards the deadlines any more. */
-  readonly onFailure: (error: Error) => void
+  /** The thread died: nothing guards the deadlines any more. Called once; not after `close`. */
+  readonly onFailure: (fault: AdmissionFault) => void
 }
 
 /** One lease's place in the watchdog. */
@@ -16,13 +23,15 @@ export interface Guard {
   confirm(renewalStartedBootMs: number): boolean
   readonly fenced: boolean
   /** Names the child to be stopped; undefined once it has exited. */
-  setDriver(driver: { pid: number; ownGroup: boolean } | undefined): void
+  setDriver(driver: Driver | undefined): void
   /** Ends the guard. Safe to call again. */
   dismiss(): void
 }
 
 const CELLS_PER_SEGMENT = 512
 const CELL_BYTES = BigInt64Array.BYTES_PER_ELEMENT
+/** A thread starts in some 50 ms; a machine on which it takes this long drives nothing. */
+const READY_WITHIN_MS = 30_000
 
 export class Watchdog {
   readonly #worker: Worker
@@ -30,25 +39,31 @@ export class Watchdog {
   readonly #onFenced = new Map<number, () => void>()
   readonly #freeCells: BigInt64Array<SharedArrayBuffer>[] = []
   #nextId = 1
-  #closed = false
+  #ended = false
 
   constructor(timings: LeaseTimings, events: WatchdogEvents) {
     const settings: WatchdogSettings = {
+      ttlMs: timings.ttlMs,
       terminateAfterMs: timings.terminateAfterMs,
       killAfterMs: timings.killAfterMs,
       tickMs: Math.min(250, Math.max(20, Math.floor(timings.ttlMs / 60)))
     }
-    // No options of the main thread's command line: a debugger port or a loader would be in the way.
+    // Nothing of the main thread's command line or environment: a debugger port or a preload would be in the way.
     this.#worker = new Worker(new URL('./watchdog-thread.js', import.meta.url), {
       workerData: settings,
       execArgv: [],
+      env: {},
       name: 'agentmux-watchdog'
     })
     this.#worker.unref()
     this.#ready = new Promise((resolve, reject) => {
-      const fail = (error: Error) => {
-        reject(error)
-        if (!this.#closed) events.onFailure(error)
+      const fail = (cause: unknown) => {
+        const fault = new AdmissionFault('watchdog-failed', 'the watchdog thread has ended', cause)
+        reject(fault)
+        // A dying thread reports more than once.
+        if (this.#ended) return
+        this.#ended = true
+        events.onFailure(fault)
       }
       this.#worker.on('message', (message: FromWatchdog) => {
         if (message.kind === 'ready') resolve()
@@ -56,20 +71,37 @@ export class Watchdog {
         else events.onLook()
       })
       this.#worker.on('error', fail)
-      this.#worker.on('exit', (code) => fail(new Error(`the watchdog thread ended (${code})`)))
+      this.#worker.on('exit', (code) => fail(new Error(`exit code ${code}`)))
     })
     this.#ready.catch(() => {})
   }
 
-  /** Resolves once the thread runs. Guards may be made before; children must not be. */
-  async ready(): Promise<void> {
-    // An unreferenced worker alone would not keep the process waiting for it.
-    const keepAlive = setInterval(() => {}, 60_000)
-    try {
-      await this.#ready
-    } finally {
-      clearInterval(keepAlive)
+  /**
+   * Resolves once the thread runs. Guards may be made before; children must not be.
+   *
+   * @throws AdmissionFault `watchdog-failed`; the signal's reason.
+   */
+  ready(signal: AbortSignal): Promise<void> {
+    if (this.#ended) {
+      return Promise.reject(new AdmissionFault('watchdog-failed', 'the watchdog thread has ended'))
     }
+    return new Promise((resolve, reject) => {
+      const settle = (outcome: () => void) => {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', onAbort)
+        outcome()
+      }
+      const onAbort = () => settle(() => reject(signal.reason))
+      const late = new AdmissionFault('watchdog-failed', 'the watchdog thread did not start in time')
+      // It also keeps the process waiting for the thread, which by itself it would not.
+      const timer = setTimeout(() => settle(() => reject(late)), READY_WITHIN_MS)
+      signal.addEventListener('abort', onAbort, { once: true })
+      if (signal.aborted) onAbort()
+      this.#ready.then(
+        () => settle(resolve),
+        (fault) => settle(() => reject(fault))
+      )
+    })
   }
 
   guard(claimId: string, renewalStartedBootMs: number, onFenced: () => void): Guard {
@@ -89,8 +121,7 @@ export class Watchdog {
         return Atomics.load(cell, 0) === FENCED
       },
       setDriver: (driver) => {
-        if (dismissed) return
-        this.#tell({ kind: 'driver', id, pid: driver?.pid ?? 0, ownGroup: driver?.ownGroup ?? false })
+        if (!dismissed) this.#tell({ kind: 'driver', id, driver })
       },
       dismiss: () => {
         if (dismissed) return
@@ -103,12 +134,12 @@ export class Watchdog {
   }
 
   async close(): Promise<void> {
-    this.#closed = true
+    this.#ended = true
     await this.#worker.terminate()
   }
 
   #tell(message: ToWatchdog): void {
-    if (!this.#closed) this.#worker.postMessage(message)
+    if (!this.#ended) this.#worker.postMessage(message)
   }
 
   #takeCell(): BigInt64Array<SharedArrayBuffer> {

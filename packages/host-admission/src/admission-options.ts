@@ -1,0 +1,35 @@
+/** What a HostAdmission is made from, what it is asked, and what it answers. */
+import type { AgentRef, Clock, HostIdentity, InstanceIdentity } from '@agentmux/lease-model'
+import type { Refusal } from '@agentmux/refusals'
+import type { HeldAgentLease } from './held-agent-lease.js'
+
+export interface HostAdmissionOptions {
+  readonly registryRoot: string
+  readonly instance: InstanceIdentity
+  readonly host?: HostIdentity
+  readonly clock?: Clock
+  /** The TTL of leases taken here, milliseconds; 15,000 unless given. */
+  readonly ttlMs?: number
+  /** Between SIGTERM and SIGKILL for the processes of an older claim, milliseconds; 1,000 unless given. */
+  readonly previousGraceMs?: number
+  /** Told of faults that are not losses, for the log. */
+  readonly onFault?: (agent: AgentRef, fault: unknown) => void
+}
+
+export interface AcquireOptions {
+  /** The pane that will drive the agent. */
+  readonly blockId: string
+  readonly sessionId?: string
+  /** The highest epoch seen in the shared record (R10). */
+  readonly epochFloor?: number
+  readonly signal?: AbortSignal
+  /** Called once, when the lease is lost; not when it is released. */
+  readonly onLost?: (refusal: Refusal) => void
+}
+
+export type AcquireResult =
+  | { readonly kind: 'granted'; readonly lease: HeldAgentLease }
+  /** Somebody else drives the agent, or processes of the claim before could not be ended. */
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  /** Could not find out: only watching can tell (`retryAfterMs`), or the lease files cannot be used. */
+  | { readonly kind: 'unknown'; readonly refusal: Refusal; readonly retryAfterMs?: number }
