@@ -2,18 +2,18 @@
  * The counter beside a lease: the highest epoch ever given for its key (R10). It is only ever replaced, whole, by
  * a higher value, and it outlives the lease.
  */
-import { MISSING, readText, replaceFile } from './small-file.js'
+import { createUnlessThere, replaceFile } from './durable-file.js'
+import { readText } from './small-file.js'
 
-/** Beyond this a number is not exact, so a counter at or above it is damage. */
-const LARGEST = Number.MAX_SAFE_INTEGER - 1
+/** The last epoch that can be followed by another one which a number holds exactly. */
+export const MAX_KNOWN_EPOCH = Number.MAX_SAFE_INTEGER - 1
 
-/** The counter; undefined if it is missing or is not one decimal integer below 2^53-1. */
+/** The counter; undefined if it is missing or damaged: not one decimal integer, or too large to be followed. */
 export function readEpoch(path: string): number | undefined {
   const file = readText(path)
-  if (file === MISSING || file.kind !== 'text') return undefined
-  if (!/^\d{1,16}\n?$/.test(file.text)) return undefined
+  if (file.kind !== 'text' || !/^\d{1,16}\n?$/.test(file.text)) return undefined
   const epoch = Number(file.text)
-  return epoch <= LARGEST ? epoch : undefined
+  return epoch <= MAX_KNOWN_EPOCH ? epoch : undefined
 }
 
 export interface EpochSources {
@@ -27,20 +27,22 @@ export interface EpochSources {
 }
 
 /**
- * One more than everything known. A key has its counter from its creation, so one without was damaged: then also
- * above the Unix time in seconds, which no counter that goes up by one per claim has reached.
+ * One more than everything known. A key has its counter from its creation, so one without was damaged, and so was
+ * whatever wrote an epoch that cannot be followed: then also above the Unix time in seconds, which no counter that
+ * goes up by one per claim has reached.
  */
-export function nextEpoch(sources: EpochSources): number {
-  const known = Math.max(
-    sources.counter ?? 0,
-    Math.min(sources.lease, LARGEST),
-    Math.min(sources.floor, LARGEST)
-  )
-  if (sources.counter !== undefined) return known + 1
-  return Math.max(known, Math.floor(sources.wallMs / 1_000)) + 1
+export function nextEpoch({ counter, lease, floor, wallMs }: EpochSources): number {
+  const damaged = counter === undefined || lease > MAX_KNOWN_EPOCH
+  const known = Math.max(counter ?? 0, lease > MAX_KNOWN_EPOCH ? 0 : lease, floor)
+  return (damaged ? Math.max(known, Math.floor(wallMs / 1_000)) : known) + 1
 }
 
 /** Writes the counter; the caller has checked that it grows. On the disk before this returns, but for the folder. */
 export function writeEpoch(path: string, epoch: number): void {
   replaceFile(path, `${epoch}\n`)
+}
+
+/** The counter of a key that was never used. One that is there already, another build's say, stays. */
+export function createEpoch(path: string): void {
+  createUnlessThere(path, '0\n')
 }

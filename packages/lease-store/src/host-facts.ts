@@ -1,9 +1,10 @@
 /** Reads, once, which machine, namespaces and process this is. Linux has all of it; elsewhere the unknown is 0 or ''. */
 import { randomUUID } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'
-import { hostname } from 'node:os'
+import { hostname, uptime } from 'node:os'
 import { type HostIdentity, type InstanceIdentity, leaseHostname } from '@agentmux/lease-model'
-import { processState } from './process-state.js'
+import { MAX_TEXT_CHARACTERS } from './lease-record.js'
+import { ownStartTicks } from './process-state.js'
 
 /** The kernel gives its first pid namespace this inode at every boot. */
 const INITIAL_PID_NAMESPACE = 0xeffffffc
@@ -14,20 +15,50 @@ export function readHostIdentity(): HostIdentity {
     hostname: leaseHostname(hostname()),
     hostBootId: bootId(),
     pidNs,
-    timeNs: namespaceInode('time'),
+    timeNs: bootClockScope({
+      pidNs,
+      timeNs: namespaceInode('time'),
+      uptimeMs: uptime() * 1_000,
+      monotonicMs: Number(process.hrtime.bigint() / 1_000_000n)
+    }),
     initialPidNs: process.platform === 'linux' ? pidNs === INITIAL_PID_NAMESPACE : true
   }
 }
 
-/** A new owner of leases: call it once per process start and share the result. */
+/**
+ * The namespace within which boot times can be compared. Some containers (lxcfs) show their own age as the uptime, in
+ * the host's time namespace: such an uptime is below the monotonic clock, which a real one never is, and it can only be
+ * compared within the container, that is its pid namespace. Both are inode numbers of one kind; they never collide.
+ */
+export function bootClockScope(facts: {
+  pidNs: number
+  timeNs: number
+  uptimeMs: number
+  monotonicMs: number
+}): number {
+  if (process.platform !== 'linux') return 0
+  return facts.uptimeMs + 1_000 < facts.monotonicMs ? facts.pidNs : facts.timeNs
+}
+
+/**
+ * A new owner of leases: call it once per process start and share the result.
+ *
+ * @throws RangeError if channel or version is longer than a lease can say.
+ */
 export function createInstanceIdentity(options: { channel: string; version: string }): InstanceIdentity {
-  const state = processState(process.pid)
+  for (const name of ['channel', 'version'] as const) {
+    if (options[name].length > MAX_TEXT_CHARACTERS) {
+      throw new RangeError(
+        `the ${name} has ${options[name].length} characters, the limit is ${MAX_TEXT_CHARACTERS}`
+      )
+    }
+  }
   return {
     ownerBootId: randomUUID(),
     channel: options.channel,
     version: options.version,
     pid: process.pid,
-    pidStartTicks: state.kind === 'alive' ? state.startTicks : 0
+    pidStartTicks: ownStartTicks()
   }
 }
 

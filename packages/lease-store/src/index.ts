@@ -4,6 +4,7 @@ export { createInstanceIdentity, readHostIdentity } from './host-facts.js'
 export type {
   ClaimRequest,
   ClaimResult,
+  Driver,
   EndingResult,
   Lease,
   ListedLease,
@@ -18,7 +19,8 @@ export type {
 } from './lease.js'
 export { LeaseFault, type LeaseFaultCode, type LeaseFaultDetails } from './lease-fault.js'
 export { leaseKey } from './lease-key.js'
-export { LeaseStore, type LeaseStoreOptions } from './lease-store.js'
+export { LeaseStore } from './lease-store.js'
+export type { LeaseStoreOptions } from './lease-store-options.js'
 export type { TryFlock } from './native-flock.js'
 export { type ProcessState, processState } from './process-state.js'
 export type { ReleaseWatchOptions } from './release-watch.js'

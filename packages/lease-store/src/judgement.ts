@@ -18,6 +18,8 @@ export interface Evidence {
   readonly host: HostIdentity
   readonly wallMs: number
   readonly bootMs: number
+  /** On a doubtful file system two machines may pass for one: nothing counts but what was seen to change. */
+  readonly watchOnly: boolean
   readonly processState: (pid: number) => ProcessState
   /** Asked only when the record's own times mean nothing here. */
   readonly observe: () => Observation
@@ -67,8 +69,9 @@ export function sameHost(record: LeaseRecord, host: HostIdentity): boolean {
   return sameBoot(record, host) || (record.hostname !== '' && record.hostname === host.hostname)
 }
 
-function sharesBootClock(record: LeaseRecord, { host, bootMs }: Evidence): boolean {
+function sharesBootClock(record: LeaseRecord, { host, bootMs, watchOnly }: Evidence): boolean {
   return (
+    !watchOnly &&
     sameBoot(record, host) &&
     record.time_ns === host.timeNs &&
     record.renewed_boot_ms > 0 &&
@@ -77,12 +80,14 @@ function sharesBootClock(record: LeaseRecord, { host, bootMs }: Evidence): boole
   )
 }
 
-function isDead(record: LeaseRecord, { host, processState }: Evidence): boolean {
-  if (record.pid === 0) return false
+function isDead(record: LeaseRecord, { host, processState, watchOnly }: Evidence): boolean {
+  if (record.pid === 0 || watchOnly) return false
   if (sameBoot(record, host)) {
     if (record.pid_ns === 0 || record.pid_ns !== host.pidNs) return false
     const state = processState(record.pid)
     if (state.kind === 'gone') return true
+    // The ticks count from boot, and a time namespace has a boot of its own.
+    if (record.time_ns !== host.timeNs) return false
     return record.pid_start_ticks > 0 && state.startTicks > 0 && state.startTicks !== record.pid_start_ticks
   }
   // An older build's record has no boot id and no namespace. That its pid is gone is proof only where all pids can

@@ -3,56 +3,95 @@
  * folder itself, so that two keys that differ only in letter case cannot both appear.
  */
 import { closeSync, constants, mkdirSync, openSync, readdirSync } from 'node:fs'
-import { basename, dirname } from 'node:path'
-import { readEpoch, writeEpoch } from './epoch-file.js'
+import { dirname, join } from 'node:path'
+import { createUnlessThere, syncFolder } from './durable-file.js'
+import { createEpoch } from './epoch-file.js'
 import { errnoOf, ioFault, LeaseFault } from './lease-fault.js'
 import { foldedKey } from './lease-key.js'
 import { LEASE_SUFFIX, type LeasePaths, LOCK_SUFFIX } from './lease-paths.js'
-import { tryFlock } from './native-flock.js'
-import { readText, SAFE } from './small-file.js'
+import { pause } from './lock-pause.js'
+import type { TryFlock } from './native-flock.js'
+import { readText } from './small-file.js'
 
-/** @throws LeaseFault `io` if the folder cannot be made or is not one. */
-export function createFolder(folder: string): void {
-  try {
-    // Only the owner: who may write here may name processes to be ended.
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-  } catch (error) {
-    throw ioFault('create the folder', folder, error)
-  }
+export interface KeyCreationOptions {
+  readonly tryFlock: TryFlock
+  readonly signal: AbortSignal | undefined
 }
+
+/** A creation reads one folder; whoever has it locked for this long is stopped. */
+const FOLDER_LOCK_WAIT_MS = 500
 
 /**
  * Creates the counter, then the lock file. The order matters: a lock file without a counter then always means that
- * the counter was lost, and the next epoch is chosen accordingly.
+ * the counter was lost, and the next epoch is chosen accordingly. Nothing that is already there is touched: another
+ * process, or an older build that does not lock the folder, may be creating the same key.
  *
- * @throws LeaseFault `uid-case-conflict`; `io`.
+ * @throws LeaseFault `uid-case-conflict`; `io`; `lock-module-missing`; the signal's reason.
  */
-export function createKey(key: string, paths: LeasePaths): void {
+export async function createKey(key: string, paths: LeasePaths, options: KeyCreationOptions): Promise<void> {
   const folder = dirname(paths.lock)
-  const folderLock = lockFolder(folder)
+  createFolder(folder)
+  const folderLock = await lockFolder(folder, options)
   try {
     refuseOtherCase(key, folder)
-    const fresh = readText(paths.lease).kind === 'missing' && readText(paths.epoch).kind === 'missing'
-    if (fresh && readEpoch(paths.epoch) === undefined) writeEpoch(paths.epoch, 0)
-    closeSync(openSync(paths.lock, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | SAFE, 0o644))
-  } catch (error) {
-    if (errnoOf(error) !== 'EEXIST') throw ioFault('create', paths.lock, error)
+    // A lease without a lock is of a key that was used: then its counter is lost, too, if it is not there.
+    if (readText(paths.lease).kind === 'missing') createEpoch(paths.epoch)
+    recreateLock(paths.lock)
   } finally {
     if (folderLock !== undefined) closeSync(folderLock)
   }
 }
 
-/** @throws LeaseFault `uid-case-conflict` if another key differs from this one only in letter case. */
+/**
+ * The lock file of a key that is held, should somebody have removed it. Without a counter: if that is gone as well it was
+ * not never there, but lost.
+ *
+ * @throws LeaseFault `io`, with ENOENT if the folder is gone.
+ */
+export function recreateLock(path: string): void {
+  createUnlessThere(path, '')
+}
+
+/** @throws LeaseFault `io` if the folder cannot be made or is not one. */
+function createFolder(folder: string): void {
+  let topmost: string | undefined
+  try {
+    // Only the owner: who may write here may name processes to be ended.
+    topmost = mkdirSync(folder, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw ioFault('create the folder', folder, error)
+  }
+  if (topmost === undefined) return
+  // Epochs must outlive a power cut (R10), and with them every folder on the way that was made just now.
+  for (let made = folder; made.length >= topmost.length; made = dirname(made)) {
+    try {
+      syncFolder(dirname(made))
+    } catch (error) {
+      // A folder in which we may create but not read: there is nothing more to be done.
+      if (!(error instanceof LeaseFault) || error.errno !== 'EACCES') throw error
+    }
+  }
+}
+
+/** @throws LeaseFault `uid-case-conflict` if another key differs from this one only in letter case; `io`. */
 export function refuseOtherCase(key: string, folder: string): void {
   const folded = foldedKey(key)
-  for (const name of readdirSync(folder)) {
+  for (const name of namesIn(folder)) {
     const other = keyOfFile(name)
     if (other === undefined || other === key || foldedKey(other) !== folded) continue
     throw new LeaseFault(
       `the agent UID ${JSON.stringify(key)} differs from the existing ${JSON.stringify(other)} only in letter ` +
         'case; use the existing one',
-      { code: 'uid-case-conflict', path: `${folder}/${basename(name)}` }
+      { code: 'uid-case-conflict', path: join(folder, name) }
     )
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch (error) {
+    throw ioFault('read the folder', folder, error)
   }
 }
 
@@ -66,7 +105,7 @@ function keyOfFile(name: string): string | undefined {
  * Undefined where a folder cannot be locked (network file systems, Windows), and when it stays locked: creation
  * then goes on unserialised, and only a conflict in the same instant could be missed.
  */
-function lockFolder(folder: string): number | undefined {
+async function lockFolder(folder: string, options: KeyCreationOptions): Promise<number | undefined> {
   let descriptor: number
   try {
     descriptor = openSync(folder, constants.O_RDONLY)
@@ -74,17 +113,27 @@ function lockFolder(folder: string): number | undefined {
     if (process.platform === 'win32') return undefined
     throw ioFault('open the folder', folder, error)
   }
+  let locked = false
   try {
-    for (const deadline = performance.now() + 500; performance.now() < deadline; ) {
-      if (tryFlock(descriptor)) return descriptor
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
-    }
+    locked = await lockWithin(FOLDER_LOCK_WAIT_MS, descriptor, options)
   } catch (error) {
-    if (error instanceof LeaseFault) {
-      closeSync(descriptor)
-      throw error
-    }
+    // A system error says that folders cannot be locked here; an abort, or no native lock at all, is for the caller.
+    if (error instanceof LeaseFault || errnoOf(error) === '') throw error
+  } finally {
+    if (!locked) closeSync(descriptor)
   }
-  closeSync(descriptor)
-  return undefined
+  return locked ? descriptor : undefined
+}
+
+async function lockWithin(
+  waitMs: number,
+  descriptor: number,
+  { tryFlock, signal }: KeyCreationOptions
+): Promise<boolean> {
+  const startedMs = performance.now()
+  for (let attempt = 1; ; attempt++) {
+    if (tryFlock(descriptor)) return true
+    if (performance.now() - startedMs >= waitMs) return false
+    await pause(attempt, signal)
+  }
 }

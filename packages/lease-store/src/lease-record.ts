@@ -5,7 +5,10 @@
 import type { Holder } from '@agentmux/lease-model'
 import * as z from 'zod/mini'
 
-const text = z._default(z.string().check(z.maxLength(4_096)), '')
+/** What a caller may put into a text field; a file may say more, up to the limit of a file. */
+export const MAX_TEXT_CHARACTERS = 1_024
+
+const text = z._default(z.string(), '')
 /** A whole number from 0 to 2^53-1; above that is damage. */
 const whole = z.int().check(z.nonnegative())
 const wholeOrZero = z._default(whole, 0)
@@ -13,7 +16,7 @@ const pid = z.int().check(z.nonnegative(), z.maximum(2 ** 32 - 1))
 
 const schema = z.looseObject({
   instance_id: z.string(),
-  owner_boot_id: z.string().check(z.maxLength(4_096)),
+  owner_boot_id: z.string(),
   block_id: text,
   session_id: z.optional(z.nullable(z.string())),
   pid,
@@ -36,13 +39,18 @@ const schema = z.looseObject({
 })
 
 /** A lease file that could be read. Fields an older build does not write are empty or 0. */
-export type LeaseRecord = z.infer<typeof schema>
+export type LeaseRecord = Readonly<z.infer<typeof schema>>
 
-/** Reads a lease file's text. Undefined if it is damaged, or is the lease of another key. */
+const NOT_ASCII = /[\u0080-\uffff]/
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/**
+ * Reads a lease file's text, one character per byte. Undefined if it is damaged, or is the lease of another key.
+ */
 export function parseRecord(key: string, fileText: string): LeaseRecord | undefined {
   let value: unknown
   try {
-    value = JSON.parse(fileText)
+    value = JSON.parse(NOT_ASCII.test(fileText) ? utf8.decode(Buffer.from(fileText, 'latin1')) : fileText)
   } catch {
     return undefined
   }
@@ -61,12 +69,10 @@ export function formatRecord(record: LeaseRecord): string {
  * in one write. Undefined if it does not fit.
  */
 export function formatToLength(record: LeaseRecord, bytes: number): Buffer | undefined {
-  const json = Buffer.from(JSON.stringify(record, undefined, 2))
-  if (json.length + 1 > bytes) return undefined
-  const padded = Buffer.alloc(bytes, ' ')
-  json.copy(padded)
-  padded[bytes - 1] = 0x0a
-  return padded
+  const json = JSON.stringify(record, undefined, 2)
+  const length = Buffer.byteLength(json)
+  if (length + 1 > bytes) return undefined
+  return Buffer.from(`${json}${' '.repeat(bytes - 1 - length)}\n`)
 }
 
 /** The record as a refused person or program sees it. */

@@ -1,5 +1,7 @@
 /** The plain values that callers of a LeaseStore hold and get. */
 import type { AgentRef, Holder } from '@agentmux/lease-model'
+import { recordTtlMs } from './judgement.js'
+import type { LeaseRecord } from './lease-record.js'
 
 /** A claim that was granted. It says what was true then; whether it still holds, `verify` tells. */
 export interface Lease {
@@ -18,12 +20,25 @@ export interface Lease {
 
 export interface ClaimRequest {
   readonly agent: AgentRef
-  /** The pane that will drive the agent. The same owner and block may claim again; another block is refused. */
+  /**
+   * The pane that will drive the agent, at most 1,024 characters. The same owner and block may claim again; another
+   * block is refused.
+   */
   readonly blockId: string
+  /** Informational; at most 1,024 characters. */
   readonly sessionId?: string
-  /** The highest epoch the caller has seen for this agent elsewhere (R10). */
+  /** The highest epoch the caller has seen for this agent elsewhere (R10); a whole number below 2^53-1. */
   readonly epochFloor?: number
+  /** Ends the wait for the lock, and is passed to `endPrevious`. Nothing is held after an abort. */
   readonly signal?: AbortSignal
+}
+
+/** The process that drives the agent, as a renewal records it: a hint for others, and proof of nothing (R12). */
+export interface Driver {
+  /** 0 if there is none. */
+  readonly pid: number
+  /** Its start, in clock ticks since boot; 0 if unknown. */
+  readonly startTicks: number
 }
 
 /** A process that a claimer would have had to end, and why it was left alone. */
@@ -48,6 +63,9 @@ export interface PreviousClaim {
   readonly epoch: number
   readonly holder: Holder
   readonly why: 'dead' | 'expired' | 'reclaimed'
+  /** The process that drove the agent under that claim, as last recorded; 0 if none or unknown. */
+  readonly driverPid: number
+  readonly driverStartTicks: number
 }
 
 /** What ending a previous claim's processes came to (R12). */
@@ -67,6 +85,7 @@ export type WhileHeldResult<T> =
 
 /** Why a lease is no longer ours. `holder` is who has it now, if anybody. */
 export interface Loss {
+  /** `reclaimed-here`: by a newer claim of this very instance; `missing`: nobody has it. */
   readonly why: 'taken' | 'reclaimed-here' | 'missing' | 'unreadable'
   readonly holder?: Holder
 }
@@ -86,10 +105,25 @@ export type LookResult =
 
 /** A line of `list`. */
 export interface ListedLease {
+  /** From the file's name, unchecked: print it with care. */
   readonly uid: string
   readonly state: 'held' | 'dead' | 'expired' | 'unknown' | 'unreadable'
   readonly holder: Holder
   readonly renewedAtMs: number
   readonly driverPid: number
   readonly path: string
+}
+
+/** The lease that a record stands for. */
+export function leaseOf(record: LeaseRecord): Lease {
+  return {
+    uid: record.instance_id,
+    ownerBootId: record.owner_boot_id,
+    blockId: record.block_id,
+    claimId: record.claim_id,
+    epoch: record.epoch,
+    acquiredAtMs: record.acquired_at_ms,
+    ttlMs: recordTtlMs(record),
+    renewedBootMs: record.renewed_boot_ms
+  }
 }

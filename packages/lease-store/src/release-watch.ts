@@ -2,7 +2,8 @@
  * Waiting for a lease to come free: woken by the change of its file, with a slow poll behind for what changes no file
  * (the holder's death, an expiry, lost events).
  */
-import { type FSWatcher, statSync, watch } from 'node:fs'
+import type { CancelTimer, Clock } from '@agentmux/lease-model'
+import { FileChange } from './file-change.js'
 import type { LookResult } from './lease.js'
 
 export interface ReleaseWatchOptions {
@@ -14,9 +15,15 @@ export interface ReleaseWatchOptions {
 /** Also how late a death or an expiry may be noticed. */
 const POLL_MS = 1_000
 
+export interface Watched {
+  readonly path: string
+  readonly clock: Clock
+  readonly look: () => LookResult
+}
+
+/** However it settles, no timer, watch or listener is left. */
 export function watchForRelease(
-  path: string,
-  look: () => LookResult,
+  { path, clock, look }: Watched,
   { signal, onStillHeld }: ReleaseWatchOptions
 ): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -24,48 +31,34 @@ export function watchForRelease(
       reject(signal.reason)
       return
     }
-    let watcher: FSWatcher | undefined
-    let watchedInode: number | undefined
-    let timer: NodeJS.Timeout | undefined
+    let settled = false
+    let cancelPoll: CancelTimer | undefined
+    const change = new FileChange(path, check)
 
-    const finish = (settle: () => void) => {
-      clearTimeout(timer)
-      watcher?.close()
-      watcher = undefined
+    function finish(settle: () => void): void {
+      settled = true
+      cancelPoll?.()
+      change.stop()
       signal?.removeEventListener('abort', onAbort)
       settle()
     }
-    const onAbort = () => finish(() => reject(signal?.reason))
-
-    /** A watch is on an inode. When the file was replaced or appears, it must be set anew, and the file read after. */
-    const rearm = () => {
-      const inode = statSync(path, { throwIfNoEntry: false })?.ino
-      if (watcher !== undefined && inode === watchedInode) return
-      watcher?.close()
-      watcher = undefined
-      watchedInode = inode
-      if (inode === undefined) return
-      try {
-        watcher = watch(path, { persistent: false }, check)
-        watcher.on('error', () => {
-          watcher?.close()
-          watcher = undefined
-        })
-      } catch {
-        // No more inotify watches to be had, or the file went away: the poll sees it.
-      }
+    function onAbort(): void {
+      finish(() => reject(signal?.reason))
     }
     function check(): void {
+      if (settled) return
       try {
-        rearm()
+        // Before the look: what changes after it is told.
+        change.arm()
         const found = look()
         if (found.kind === 'free' || found.kind === 'over') {
           finish(resolve)
           return
         }
         onStillHeld?.(found)
-        clearTimeout(timer)
-        timer = setTimeout(check, nextPollMs(found))
+        if (settled) return
+        cancelPoll?.()
+        cancelPoll = clock.after(nextPollMs(found), check)
       } catch (error) {
         finish(() => reject(error))
       }

@@ -1,30 +1,21 @@
 /**
- * Reading and writing the small files of a lease: synchronous, bounded, and never through a link, a pipe or a
- * device somebody put in their place. Writers hold the key's lock; readers need nothing.
+ * Reading the small files of a lease: synchronous, bounded, and never through a link, a pipe or a device somebody
+ * put in their place. A reader needs no lock; one that holds none must expect a file to be half rewritten.
  */
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  fsyncSync,
-  openSync,
-  readSync,
-  renameSync,
-  unlinkSync,
-  writeSync
-} from 'node:fs'
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, statSync } from 'node:fs'
 import { errnoOf, ioFault } from './lease-fault.js'
 
-/** A lease is under 2 KiB. Anything larger was not written by a lease store. */
+/** A lease is under 2 KiB. Anything of this size or larger was not written by a lease store. */
 export const MAX_FILE_BYTES = 64 * 1024
 
 /** O_NOFOLLOW: a link is not ours. O_NONBLOCK: opening a pipe must not hang. Both are 0 where unknown. */
 export const SAFE = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
-const MODE = 0o644
+const READ = constants.O_RDONLY | SAFE
 const buffer = Buffer.allocUnsafe(MAX_FILE_BYTES)
 
 /** What stands in a file, as far as it can be a lease or a counter. */
 export type FileText =
+  /** One character per byte (latin1), so that equal texts are equal bytes and the length is the file's. */
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'missing' }
   /** Not text within the size limit: too large, a folder, a link, a pipe. */
@@ -36,7 +27,7 @@ export const ODD: FileText = { kind: 'odd' }
 /** @throws LeaseFault `io` if the file exists and cannot be read. */
 export function readText(path: string): FileText {
   try {
-    const descriptor = openSync(path, constants.O_RDONLY | SAFE)
+    const descriptor = openSync(path, READ)
     try {
       return readDescriptor(descriptor)
     } finally {
@@ -47,11 +38,16 @@ export function readText(path: string): FileText {
   }
 }
 
-/** The text behind an open descriptor, from its beginning. */
+/** The text behind an open descriptor, from its beginning. Throws what the system says. */
 export function readDescriptor(descriptor: number): FileText {
   const length = readSync(descriptor, buffer, 0, MAX_FILE_BYTES, 0)
   if (length === MAX_FILE_BYTES) return ODD
-  return { kind: 'text', text: buffer.toString('utf8', 0, length) }
+  return { kind: 'text', text: buffer.toString('latin1', 0, length) }
+}
+
+/** What `readText` will say of a file that was written with this content. */
+export function asFileText(content: string): string {
+  return Buffer.from(content).toString('latin1')
 }
 
 /** Sorts an error of opening or reading: nothing there, something odd there, or a fault. */
@@ -71,85 +67,45 @@ export function missingOrOdd(path: string, error: unknown): FileText {
 }
 
 /**
- * Replaces a file atomically and durably: its content is on the disk before it takes the name. The folder is
- * not synced here; a caller that changes several files syncs it once, with `syncFolder`.
+ * Which thing a path names at this moment, a link being a thing of its own, and when it was last written. Empty if
+ * there is none.
  *
- * @throws LeaseFault `io`; the old file is then still in place.
+ * @throws LeaseFault `io`.
  */
-export function replaceFile(path: string, text: string): void {
-  const temporary = `${path}.tmp`
+export function fileIdentity(path: string): string {
   try {
-    const descriptor = createAnew(temporary)
-    try {
-      writeAll(descriptor, text)
-      fsyncSync(descriptor)
-    } finally {
-      closeSync(descriptor)
-    }
-    renameSync(temporary, path)
+    const stats = lstatSync(path, { throwIfNoEntry: false })
+    return stats === undefined ? '' : `${stats.dev}:${stats.ino} ${stats.size} ${stats.mtimeMs}`
   } catch (error) {
-    removeQuietly(temporary)
-    throw ioFault('write', path, error)
+    throw ioFault('read', path, error)
   }
 }
 
-/** Creates a file that must not exist yet. A leftover of a crashed writer under our lock is nobody's: removed. */
-function createAnew(path: string): number {
-  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | SAFE
+/** The device and number of the file that a path leads to; undefined if there is none. @throws LeaseFault `io`. */
+export function fileNumber(path: string): string | undefined {
   try {
-    return openSync(path, flags, MODE)
+    const stats = statSync(path, EXACT_IF_ANY)
+    return stats === undefined ? undefined : `${stats.dev}:${stats.ino}`
   } catch (error) {
-    if (errnoOf(error) !== 'EEXIST') throw error
-    unlinkSync(path)
-    return openSync(path, flags, MODE)
+    if (errnoOf(error) === 'ELOOP') return undefined
+    throw ioFault('read', path, error)
   }
 }
 
-function writeAll(descriptor: number, text: string): void {
-  const bytes = Buffer.from(text)
-  let done = 0
-  while (done < bytes.length) done += writeSync(descriptor, bytes, done, bytes.length - done, done)
+const EXACT_IF_ANY = { bigint: true, throwIfNoEntry: false } as const
+const EXACT = { bigint: true } as const
+
+/** Whether a descriptor still is what the path names. File numbers may be beyond what a double holds: bigint. */
+export function stillNamed(path: string, descriptor: number): boolean {
+  const atPath = statSync(path, EXACT_IF_ANY)
+  return atPath !== undefined && sameStats(atPath, fstatSync(descriptor, EXACT))
 }
 
-/** Makes earlier renames, creations and removals in a folder survive a power cut. */
-export function syncFolder(folder: string): void {
-  try {
-    const descriptor = openSync(folder, constants.O_RDONLY)
-    try {
-      fsyncSync(descriptor)
-    } finally {
-      closeSync(descriptor)
-    }
-  } catch (error) {
-    // Windows cannot open a folder, and needs no sync of it.
-    if (process.platform !== 'win32') throw ioFault('sync', folder, error)
-  }
+/** Whether two descriptors are of one file. */
+export function sameFile(one: number, other: number): boolean {
+  return sameStats(fstatSync(one, EXACT), fstatSync(other, EXACT))
 }
 
-/** Removes a file of ours; that it is not there is fine. */
-export function removeFile(path: string): void {
-  try {
-    unlinkSync(path)
-  } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw ioFault('remove', path, error)
-  }
-}
-
-function removeQuietly(path: string): void {
-  try {
-    unlinkSync(path)
-  } catch {
-    // What is reported is why it could not be written, not why the remains could not be removed.
-  }
-}
-
-/** Which file an open descriptor is, to compare with a path: device and inode. */
-export function fileIdentity(stats: { dev: number; ino: number }): string {
-  return `${stats.dev}:${stats.ino}`
-}
-
-/** Whether a descriptor still is what the path names. */
-export function sameFile(descriptor: number, atPath: { dev: number; ino: number }): boolean {
-  const opened = fstatSync(descriptor)
-  return opened.ino === atPath.ino && opened.dev === atPath.dev
+function sameStats(one: { dev: bigint; ino: bigint }, other: { dev: bigint; ino: bigint }): boolean {
+  return one.ino === other.ino && one.dev === other.dev
 }
