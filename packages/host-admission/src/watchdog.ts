@@ -55,7 +55,6 @@ export class Watchdog {
       env: {},
       name: 'agentmux-watchdog'
     })
-    this.#worker.unref()
     this.#ready = new Promise((resolve, reject) => {
       const fail = (cause: unknown) => {
         const fault = new AdmissionFault('watchdog-failed', 'the watchdog thread has ended', cause)
@@ -74,6 +73,8 @@ export class Watchdog {
       this.#worker.on('exit', (code) => fail(new Error(`exit code ${code}`)))
     })
     this.#ready.catch(() => {})
+    // After the listeners: one for messages refers the thread again, and the process would never end by itself.
+    this.#worker.unref()
   }
 
   /**
