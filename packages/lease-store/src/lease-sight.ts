@@ -16,7 +16,7 @@ import { holderOf, type LeaseRecord } from './lease-record.js'
 import { Observations } from './observations.js'
 import { processState } from './process-state.js'
 import { SeenRecords } from './seen-records.js'
-import { type FileText, fileIdentity, readText } from './small-file.js'
+import { type FileText, fileIdentity, fileNumber, readText } from './small-file.js'
 
 /** A lease file, read and, if it can be, understood. */
 export type Sight =
@@ -86,8 +86,7 @@ export class LeaseSight {
   judge(key: string, paths: LeasePaths, sight: Exclude<Sight, { kind: 'missing' }>): Verdict {
     const bootMs = this.#clock.bootMs()
     const observe = () => {
-      const fingerprint = `${fileIdentity(paths.lease)} ${sight.text}`
-      return this.#observations.look(key, fingerprint, bootMs)
+      return this.#observations.look(key, fingerprintOf(paths.lease, sight.text), bootMs)
     }
     if (sight.kind === 'unreadable') return judgeByWatching(this.#unreadableTtlMs, observe())
     return judge(sight.record, {
@@ -121,6 +120,11 @@ export class LeaseSight {
     this.#observations.forget(key)
     this.#seen.forget(key)
   }
+}
+
+/** Bytes and file alone: a new time of last change must not keep a dead holder's lease. What has no bytes has only that. */
+function fingerprintOf(path: string, text: string | undefined): string {
+  return text === undefined ? fileIdentity(path) : `${fileNumber(path)} ${text}`
 }
 
 function sameSight(one: Sight, other: Sight): boolean {

@@ -209,7 +209,7 @@ export class LeaseStore {
         create: () => recreateLock(paths.lock)
       })
     } catch (error) {
-      if (error instanceof LeaseFault && error.errno === 'ENOENT') return gone
+      if (error instanceof LeaseFault && error.errno === 'ENOENT' && error.path === paths.lock) return gone
       throw error
     }
   }
