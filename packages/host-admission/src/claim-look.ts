@@ -3,8 +3,7 @@
  * cost a few passes; a caller is only ever served by a pass that began after it asked.
  */
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
-import { LeaseFault } from '@agentmux/lease-store'
-import { errnoOf } from './process-stat.js'
+import { procFault } from './proc-fault.js'
 import { carrierOf, describeProcess, listPids, type ProcessEntry } from './process-table.js'
 import { isOurUser } from './signal-permission.js'
 
@@ -101,13 +100,4 @@ function addTo(carriers: Map<string, ProcessEntry[]>, claimId: string, entry: Pr
 function ofOurs(pid: number): ProcessEntry[] {
   const entry = describeProcess(pid)
   return entry !== undefined && isOurUser(entry.uid) ? [entry] : []
-}
-
-/** That /proc cannot be read must never pass for "nothing runs" (R8). */
-function procFault(error: unknown): unknown {
-  if (error instanceof LeaseFault) return error
-  const errno = errnoOf(error)
-  const text = errno || (error instanceof Error ? error.message : String(error))
-  const message = `cannot look for the processes of a claim in /proc: ${text}`
-  return new LeaseFault(message, { code: 'io', path: '/proc', errno, cause: error })
 }

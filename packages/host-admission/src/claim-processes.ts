@@ -6,6 +6,7 @@ import type { Clock } from '@agentmux/lease-model'
 import type { RemainingProcess } from '@agentmux/refusals'
 import { ourselvesAndAncestors } from './ancestors.js'
 import { ClaimLook } from './claim-look.js'
+import { procFault } from './proc-fault.js'
 import { readStat } from './process-stat.js'
 import { type ProcessEntry, stillRuns } from './process-table.js'
 import { whyNotSignal } from './signal-permission.js'
@@ -50,6 +51,14 @@ export async function findClaimProcesses(claimId: string): Promise<readonly Proc
  * @throws the signal's reason; LeaseFault `io` if /proc cannot be read: then nothing is known to have ended.
  */
 export async function endClaimProcesses(claimId: string, options: EndOptions): Promise<EndedProcesses> {
+  try {
+    return await endAll(claimId, options)
+  } catch (error) {
+    throw procFault(error)
+  }
+}
+
+async function endAll(claimId: string, options: EndOptions): Promise<EndedProcesses> {
   const { clock, signal } = options
   const look = options.look ?? new ClaimLook()
   const killAtMs = clock.bootMs() + options.graceMs

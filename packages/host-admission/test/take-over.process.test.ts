@@ -1,6 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Audit, agentLines, turnsOf } from './fixture/audit.js'
-import { carrying, eventually, runs, stateOf } from './fixture/running.js'
+import { carrying, eventually, runs, signalAll, stateOf } from './fixture/running.js'
 import { fixture, Scratch } from './fixture/scratch.js'
 import { TestHolder } from './fixture/test-holder.js'
 
@@ -95,24 +96,22 @@ describe('a holder that was stopped together with its child, for longer than the
     const holder = await holderOf({ ttlMs })
     const { claimId, epoch } = await acquired(holder)
     await startAgent(holder, claimId, log)
-    const stop = () => {
-      for (const pid of [holder.pid, ...carrying(claimId)]) process.kill(pid, 'SIGSTOP')
-    }
-    // What was born while the first were stopped is stopped by the second round.
-    stop()
-    stop()
-    await eventually('all are stopped', () => carrying(claimId).every((pid) => stateOf(pid) === 'T'))
+    await eventually('all are stopped, those too that were born meanwhile', () => {
+      const pids = [holder.pid, ...carrying(claimId)]
+      signalAll(pids, 'SIGSTOP')
+      return pids.every((pid) => stateOf(pid) === 'T')
+    })
     return { holder, claimId, epoch, log }
   }
 
   it('goes on where nobody claimed: same epoch, child alive, no loss', async () => {
     const { holder, claimId, epoch } = await stopped()
     const before = carrying(claimId)
-    await new Promise((resolve) => setTimeout(resolve, ttlMs + 1_500))
+    await pause(ttlMs + 1_500)
     const renewed = scratch.lease(UID)?.renewed_boot_ms
 
     // The child first: whatever the holder does on waking up, it would see it.
-    for (const pid of [...before, holder.pid]) process.kill(pid, 'SIGCONT')
+    signalAll([...before, holder.pid], 'SIGCONT')
     await eventually('it renews', () => scratch.lease(UID)?.renewed_boot_ms !== renewed)
     holder.send('verify', { uid: UID })
     expect(await holder.next('verified')).toMatchObject({ kind: 'held' })
@@ -126,7 +125,10 @@ describe('a holder that was stopped together with its child, for longer than the
     const { holder, claimId, epoch, log } = await stopped()
     const second = await holderOf({ ttlMs: 15_000 })
     let answer = await second.acquire(UID)
-    while (answer.kind !== 'granted') answer = await second.acquire(UID)
+    while (answer.kind !== 'granted') {
+      await pause(100)
+      answer = await second.acquire(UID)
+    }
     claims.push(String(answer.claimId))
     expect(answer.epoch).toBe(Number(epoch) + 1)
     expect(carrying(claimId)).toEqual([])

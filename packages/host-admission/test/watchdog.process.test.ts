@@ -1,0 +1,145 @@
+import { writeFileSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { agentLines } from './fixture/audit.js'
+import { compileLibrary } from './fixture/compile.js'
+import { bootMs, carrying, eventually, runs } from './fixture/running.js'
+import { fixture, Scratch } from './fixture/scratch.js'
+import { type HolderOptions, TestHolder } from './fixture/test-holder.js'
+
+/** A machine may be busy: this much later than due is not late yet. */
+const TOLERANCE_MS = 2_000
+let scratch: Scratch
+let claims: string[]
+
+beforeEach(() => {
+  scratch = new Scratch()
+  claims = []
+})
+afterEach(() => scratch.dispose(claims))
+
+async function drive(holder: TestHolder, uid: string, environment: string[] = []): Promise<string> {
+  const { kind, claimId } = await holder.acquire(uid)
+  expect(kind).toBe('granted')
+  claims.push(String(claimId))
+  const log = scratch.path(`${uid}.log`)
+  await holder.start(uid, ['env', ...environment, 'sh', fixture('agent.sh'), log, 'shim'])
+  const roles = ['shim', 'native', 'grandchild']
+  await eventually('the agent and its children run', () =>
+    roles.every((role) => agentLines(log).some((line) => line.role === role))
+  )
+  return String(claimId)
+}
+
+/** When nothing carried the claim any more, milliseconds after the start of the last good renewal. */
+async function goneAfter(uid: string, claimId: string): Promise<number> {
+  await eventually(`${uid} and all it started is gone`, () => carrying(claimId).length === 0)
+  const goneMs = bootMs()
+  return goneMs - Number(scratch.lease(uid)?.renewed_boot_ms)
+}
+
+describe('a holder that cannot confirm its lease because its main thread is blocked', () => {
+  it.each([
+    ['ends in order', []],
+    ['ignores SIGTERM', ['STUBBORN=1']]
+  ])('has its whole tree ended by the deadline: the agent %s', async (_, environment) => {
+    const ttlMs = 3_000
+    const holder = await TestHolder.run(scratch, { ttlMs })
+    const claimId = await drive(holder, 'agent', environment)
+    const until = scratch.path('unblock')
+    holder.send('block', { until })
+    await holder.next('blocking')
+
+    expect(await goneAfter('agent', claimId)).toBeLessThan((ttlMs * 13) / 15 + TOLERANCE_MS)
+    writeFileSync(until, '')
+    const lost = await holder.next('lost')
+    expect(lost.reason).toBe('unconfirmed')
+    holder.send('release', { uid: 'agent' })
+    expect(await holder.next('released')).toMatchObject({ kind: 'not-held' })
+    // The lease was still its own, and nothing runs: given back, so nobody waits for the TTL.
+    expect(scratch.lease('agent')).toBeUndefined()
+    await holder.ended()
+    expect(holder.all('lost')).toHaveLength(1)
+  })
+
+  it('has it ended by 13 s with the TTL of 15 s, blocked for 20 s', async () => {
+    const holder = await TestHolder.run(scratch)
+    const [gentle, stubborn] = [
+      await drive(holder, 'gentle'),
+      await drive(holder, 'stubborn', ['STUBBORN=1'])
+    ]
+    const until = scratch.path('unblock')
+    holder.send('block', { until })
+    await holder.next('blocking')
+    const unblock = setTimeout(() => writeFileSync(until, ''), 20_000)
+
+    const [gentleMs, stubbornMs] = await Promise.all([
+      goneAfter('gentle', gentle),
+      goneAfter('stubborn', stubborn)
+    ])
+    clearTimeout(unblock)
+    writeFileSync(until, '')
+    // Not before: two renewals may fail.
+    expect(gentleMs).toBeGreaterThanOrEqual(10_900)
+    expect(gentleMs).toBeLessThan(13_000 + TOLERANCE_MS)
+    expect(stubbornMs).toBeGreaterThanOrEqual(12_900)
+    expect(stubbornMs).toBeLessThan(13_000 + TOLERANCE_MS)
+    await holder.next('lost', 2)
+  })
+})
+
+it('has the tree of a holder ended by the deadline when its disk is frozen', async () => {
+  const ttlMs = 3_000
+  const freeze = scratch.path('freeze')
+  const env = { LD_PRELOAD: compileLibrary('frozen-disk'), FREEZE: freeze }
+  const holder = await TestHolder.run(scratch, { ttlMs, env })
+  const claimId = await drive(holder, 'agent', ['STUBBORN=1'])
+  writeFileSync(freeze, '')
+
+  expect(await goneAfter('agent', claimId)).toBeLessThan((ttlMs * 13) / 15 + TOLERANCE_MS)
+  // It really hangs: it says nothing of all this.
+  expect(runs(holder.pid)).toBe(true)
+  expect(holder.all('lost')).toEqual([])
+})
+
+it('has the tree of a holder ended by the deadline when it has run out of file descriptors', async () => {
+  const ttlMs = 3_000
+  const holder = await TestHolder.run(scratch, {
+    ttlMs,
+    through: ['sh', '-c', 'ulimit -n 128 && exec "$@"', 'sh']
+  })
+  const claimId = await drive(holder, 'agent', ['STUBBORN=1'])
+  holder.send('exhaustDescriptors')
+  expect(await holder.next('exhausted')).toMatchObject({ code: 'EMFILE' })
+
+  expect(await goneAfter('agent', claimId)).toBeLessThan((ttlMs * 13) / 15 + TOLERANCE_MS)
+  expect((await holder.next('lost')).reason).toBe('unconfirmed')
+  // That it cannot look does not pass for "nothing runs".
+  expect((await holder.until('a fault', () => holder.all('fault').at(-1))).code).toBe('io')
+})
+
+it('renews at once when the wall clock is stepped, forwards and back', async () => {
+  const ahead = scratch.path('ahead')
+  const step = (seconds: number) => {
+    const bytes = Buffer.alloc(8)
+    bytes.writeBigInt64LE(BigInt(seconds))
+    writeFileSync(ahead, bytes, { flag: 'r+' })
+  }
+  writeFileSync(ahead, Buffer.alloc(8))
+  // The next regular renewal is minutes away.
+  const options: HolderOptions = {
+    ttlMs: 600_000,
+    env: { LD_PRELOAD: compileLibrary('stepped-clock'), CLOCK_AHEAD: ahead }
+  }
+  const holder = await TestHolder.run(scratch, options)
+  await drive(holder, 'agent')
+  for (const seconds of [3 * 3_600, -3 * 3_600, 0]) {
+    step(seconds)
+    await eventually(`it renews under a clock ahead by ${seconds} s`, () => {
+      const aheadMs = Number(scratch.lease('agent')?.renewed_at_ms) - Date.now()
+      return Math.abs(aheadMs - seconds * 1_000) < 600_000
+    })
+  }
+  holder.send('verify', { uid: 'agent' })
+  expect(await holder.next('verified')).toMatchObject({ kind: 'held' })
+  expect(holder.all('lost')).toEqual([])
+})
