@@ -77,6 +77,16 @@ describe.concurrent('run, unable to confirm its lease', () => {
     run.signal('SIGKILL')
   })
 
+  test('the command ends on its own just after the lease was lost: it exits 76, not with the code of the command', async ({
+    scene
+  }) => {
+    const settled = `until grep -q '"driver_pid": [1-9]' ${scene.leaseFile()}; do sleep 0.05; done`
+    const { code, stderr } = await scene.run(['sh', '-c', `${settled}; rm ${scene.leaseFile()}; exit 0`])
+      .ended
+    expect(code).toBe(76)
+    expect(stderr).toContain('its lease file was removed')
+  })
+
   test('its lease folder is gone: it exits 76, says why, and nothing of the command is left', async ({
     scene
   }) => {

@@ -203,6 +203,17 @@ describe('run, when something of its own fails', () => {
     await free(scene)
   })
 
+  test('the lease lost: a command that took off the mark of its claim is ended, too', async ({ scene }) => {
+    const bare = ['env', '-i', `AGENTMUX_TEST_SCENE=${scene.folder}`]
+    const run = scene.run([...bare, ...scene.agent('agent', '--ignore', 'SIGTERM')])
+    const agent = await scene.audited('agent', 'begin')
+    expect(agent.claim).toBe('')
+    await scene.removeLease()
+    expect((await run.ended).code).toBe(76)
+    expect(lives(agent.pid)).toBe(false)
+    expect(heard(scene)).toEqual(['SIGTERM'])
+  })
+
   test('stderr closed and the lease lost: the command is ended all the same, exit 76', async ({ scene }) => {
     const run = scene.run(scene.agent())
     const agent = await scene.audited('agent', 'begin')
