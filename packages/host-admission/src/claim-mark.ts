@@ -32,6 +32,11 @@ export function claimMarks(pid: number): ClaimMarks {
   return stat.headless ? marksOfThreads(pid) : marksOfEmpty(stat)
 }
 
+/** Whether a process does not let us read its environment. One that is gone hides nothing. */
+export function hidesEnvironment(pid: number): boolean {
+  return readEnvironment(`/proc/${pid}/environ`) === 'closed'
+}
+
 /** Nothing was read: there is nothing, or it was read just before an exec put it in place. */
 function marksOfEmpty(stat: ProcessStat): ClaimMarks {
   return stat.environment === 'set' || stat.environment === 'unsettled' ? 'unsettled' : NONE

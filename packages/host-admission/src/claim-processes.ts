@@ -6,10 +6,11 @@ import type { Clock } from '@agentmux/lease-model'
 import type { RemainingProcess } from '@agentmux/refusals'
 import { ourselvesAndAncestors } from './ancestors.js'
 import { ClaimLook } from './claim-look.js'
+import { hidesEnvironment } from './claim-mark.js'
 import { procFault } from './proc-fault.js'
 import { readStat } from './process-stat.js'
-import { type ProcessEntry, stillRuns } from './process-table.js'
-import { whyNotSignal } from './signal-permission.js'
+import { canFindByEnvironment, describeProcess, type ProcessEntry, stillRuns } from './process-table.js'
+import { isOurUser, whyNotSignal } from './signal-permission.js'
 
 export interface EndOptions {
   readonly clock: Clock
@@ -22,6 +23,8 @@ export interface EndOptions {
   readonly partly?: boolean
   /** A child of ours that drives the agent: part of the claim even if it has wiped its environment. */
   readonly driver?: ProcessEntry | undefined
+  /** What the lease says drove the agent. A hint: if it cannot be told whether it carries the claim, it is left alone. */
+  readonly recorded?: { readonly pid: number; readonly startTicks: number }
   /** SIGTERM has been sent by somebody else. */
   readonly terminated?: boolean
   /** Shares its passes over /proc with others. */
@@ -66,7 +69,7 @@ async function endAll(claimId: string, options: EndOptions): Promise<EndedProces
   let killRounds = 0
   for (let emptyLooks = 0; ; ) {
     signal?.throwIfAborted()
-    const found = await findAll(claimId, look, options.driver)
+    const found = await findAll(claimId, look, options)
     if (found.length === 0) {
       if (++emptyLooks === 2) return { kind: 'ended', count: signalled.size }
       await clock.sleep(1, signal)
@@ -99,14 +102,23 @@ interface Found {
 async function findAll(
   claimId: string,
   look: ClaimLook,
-  driver: ProcessEntry | undefined
+  { driver, recorded }: EndOptions
 ): Promise<readonly Found[]> {
   const { carriers, unsettled } = await look.find(claimId)
   const found = new Map<number, Found>()
-  for (const entry of unsettled) found.set(entry.pid, { entry, sure: false })
+  for (const entry of [...unsettled, ...unreadable(recorded)]) found.set(entry.pid, { entry, sure: false })
   for (const entry of carriers) found.set(entry.pid, { entry, sure: true })
   if (driver !== undefined && stillRuns(driver)) found.set(driver.pid, { entry: driver, sure: true })
   return [...found.values()]
+}
+
+/** It drove the agent, is ours, and does not say what it carries. One that says so is judged by that alone (R12). */
+function unreadable(recorded: EndOptions['recorded']): ProcessEntry[] {
+  if (recorded === undefined || recorded.pid <= 1) return []
+  const entry = describeProcess(recorded.pid)
+  if (entry === undefined || entry.startTicks !== recorded.startTicks) return []
+  const asks = canFindByEnvironment ? isOurUser(entry.uid) && hidesEnvironment(entry.pid) : true
+  return asks ? [entry] : []
 }
 
 /** SIGTERM once, SIGKILL as often as it takes. */

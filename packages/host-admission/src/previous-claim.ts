@@ -18,13 +18,14 @@ export interface PreviousClaimHome {
 /** All of its processes, or none: what may not be ended is named, and the claim refused. */
 export async function endPreviousClaim(
   { store, clock, look, held, graceMs }: PreviousClaimHome,
-  { uid, claimId }: PreviousClaim,
+  { uid, claimId, driverPid, driverStartTicks }: PreviousClaim,
   signal: AbortSignal | undefined
 ): Promise<EndingResult> {
   // It may have been ours, and have run out.
   for (const lease of held.of(uid)) if (lease.claimId === claimId) await lease.supersede()
   const trusted = onlyWeCanWrite(store.folder, store.pathOf(uid))
-  const ended = await endClaimProcesses(claimId, { clock, look, graceMs, trusted, signal })
+  const recorded = { pid: driverPid, startTicks: driverStartTicks }
+  const ended = await endClaimProcesses(claimId, { clock, look, graceMs, trusted, signal, recorded })
   if (ended.kind === 'ended') return ended
   return {
     kind: 'remaining',
