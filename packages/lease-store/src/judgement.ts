@@ -3,7 +3,7 @@
  * trusts wall time to end a lease, and never a pid of another pid namespace.
  */
 import { DEFAULT_TTL_MS, type HostIdentity, MAX_TTL_MS, MIN_TTL_MS } from '@agentmux/lease-model'
-import type { LeaseRecord } from './lease-record.js'
+import { type LeaseRecord, ownerPid } from './lease-record.js'
 import type { Observation } from './observations.js'
 import type { ProcessState } from './process-state.js'
 
@@ -81,10 +81,11 @@ function sharesBootClock(record: LeaseRecord, { host, bootMs, watchOnly }: Evide
 }
 
 function isDead(record: LeaseRecord, { host, processState, watchOnly }: Evidence): boolean {
-  if (record.pid === 0 || watchOnly) return false
+  const pid = ownerPid(record)
+  if (pid === 0 || watchOnly) return false
   if (sameBoot(record, host)) {
     if (record.pid_ns === 0 || record.pid_ns !== host.pidNs) return false
-    const state = processState(record.pid)
+    const state = processState(pid)
     if (state.kind === 'gone') return true
     // The ticks count from boot, and a time namespace has a boot of its own.
     if (record.time_ns !== host.timeNs) return false
@@ -94,5 +95,5 @@ function isDead(record: LeaseRecord, { host, processState, watchOnly }: Evidence
   // be seen. Its start time moves with the clock, so a different one proves nothing.
   if (record.host_boot_id !== '' || !host.initialPidNs) return false
   if (record.hostname === '' || record.hostname !== host.hostname) return false
-  return processState(record.pid).kind === 'gone'
+  return processState(pid).kind === 'gone'
 }

@@ -2,10 +2,11 @@
  * The first claim of a key: its folder, its counter and its lock file. Creations are serialised by a lock on the
  * folder itself, so that two keys that differ only in letter case cannot both appear.
  */
-import { closeSync, constants, mkdirSync, openSync, readdirSync } from 'node:fs'
+import { closeSync, constants, openSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { createUnlessThere, syncFolder } from './durable-file.js'
+import { createUnlessThere } from './durable-file.js'
 import { createEpoch } from './epoch-file.js'
+import { createFolder } from './folder-creation.js'
 import { errnoOf, ioFault, LeaseFault } from './lease-fault.js'
 import { foldedKey } from './lease-key.js'
 import { LEASE_SUFFIX, type LeasePaths, LOCK_SUFFIX } from './lease-paths.js'
@@ -50,27 +51,6 @@ export async function createKey(key: string, paths: LeasePaths, options: KeyCrea
  */
 export function recreateLock(path: string): void {
   createUnlessThere(path, '')
-}
-
-/** @throws LeaseFault `io` if the folder cannot be made or is not one. */
-function createFolder(folder: string): void {
-  let topmost: string | undefined
-  try {
-    // Only the owner: who may write here may name processes to be ended.
-    topmost = mkdirSync(folder, { recursive: true, mode: 0o700 })
-  } catch (error) {
-    throw ioFault('create the folder', folder, error)
-  }
-  if (topmost === undefined) return
-  // Epochs must outlive a power cut (R10), and with them every folder on the way that was made just now.
-  for (let made = folder; made.length >= topmost.length; made = dirname(made)) {
-    try {
-      syncFolder(dirname(made))
-    } catch (error) {
-      // A folder in which we may create but not read: there is nothing more to be done.
-      if (!(error instanceof LeaseFault) || error.errno !== 'EACCES') throw error
-    }
-  }
 }
 
 /** @throws LeaseFault `uid-case-conflict` if another key differs from this one only in letter case; `io`. */

@@ -35,7 +35,9 @@ const schema = z.looseObject({
   renewed_boot_ms: wholeOrZero,
   ttl_ms: wholeOrZero,
   driver_pid: z._default(pid, 0),
-  driver_start_ticks: wholeOrZero
+  driver_start_ticks: wholeOrZero,
+  /** The owner's pid as `pid_ns` counts; written only where `pid` is 0 lest it mislead older builds. */
+  pid_in_ns: z.optional(pid)
 })
 
 /** A lease file that could be read. Fields an older build does not write are empty or 0. */
@@ -75,6 +77,11 @@ export function formatToLength(record: LeaseRecord, bytes: number): Buffer | und
   return Buffer.from(`${json}${' '.repeat(bytes - 1 - length)}\n`)
 }
 
+/** The owner's pid in its own pid namespace; 0 if unknown. */
+export function ownerPid(record: LeaseRecord): number {
+  return record.pid || (record.pid_in_ns ?? 0)
+}
+
 /** The record as a refused person or program sees it. */
 export function holderOf(record: LeaseRecord, sameHost: boolean): Holder {
   return {
@@ -82,7 +89,7 @@ export function holderOf(record: LeaseRecord, sameHost: boolean): Holder {
     hostname: record.hostname,
     channel: record.channel,
     version: record.version,
-    pid: record.pid,
+    pid: ownerPid(record),
     acquiredAtMs: record.acquired_at_ms,
     epoch: record.epoch,
     blockId: record.block_id

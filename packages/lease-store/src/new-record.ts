@@ -29,7 +29,8 @@ export function newRecord(
     owner_boot_id: instance.ownerBootId,
     block_id: content.blockId,
     session_id: content.sessionId,
-    // Outside the first pid namespace our pid would name somebody else to an older build on the host.
+    // Outside the first pid namespace our pid would name somebody else to an older build on the host; for those who
+    // share the namespace it stands at the end.
     pid: host.initialPidNs ? instance.pid : 0,
     acquired_at_ms: content.acquiredAtMs,
     renewed_at_ms: content.wallMs,
@@ -47,6 +48,7 @@ export function newRecord(
     renewed_boot_ms: clock.bootMs(),
     ttl_ms: ttlMs,
     driver_pid: 0,
-    driver_start_ticks: 0
+    driver_start_ticks: 0,
+    ...(host.initialPidNs || host.pidNs === 0 ? {} : { pid_in_ns: instance.pid })
   }
 }

@@ -72,10 +72,20 @@ describe('the first claim', () => {
     expect(lease.claimId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
   })
 
-  it('says null for no session, and pid 0 where its pid would mislead an older build', async () => {
+  it('says null for no session', async () => {
     const { store, files } = party()
-    await claimed(store({ host: { ...HERE, pidNs: 4_026_532_100, initialPidNs: false } }))
-    expect(files.record()).toMatchObject({ session_id: null, pid: 0, pid_ns: 4_026_532_100 })
+    await claimed(store())
+    expect(files.record()).toMatchObject({ session_id: null })
+  })
+
+  it('says its pid only to those who share its namespace where that is not the first one', async () => {
+    const { store, files, root } = party()
+    const host = { ...HERE, pidNs: 4_026_532_100, initialPidNs: false }
+    await claimed(store({ host }))
+    expect(files.record()).toMatchObject({ pid: 0, pid_ns: 4_026_532_100, pid_in_ns: process.pid })
+    expect(readFileSync(files.lease, 'utf8')).toMatch(/"driver_start_ticks": 0,\n {2}"pid_in_ns": \d+\n}\n$/)
+    expect(await store().claim(request())).toMatchObject({ kind: 'refused', holder: { pid: process.pid } })
+    expect(readdirSync(`${root}/leases`)).toHaveLength(3)
   })
 
   it('makes the folders on the way, for the owner alone', async () => {

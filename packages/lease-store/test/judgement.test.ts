@@ -142,6 +142,15 @@ describe('a record of another pid namespace of this boot', () => {
     expect(judge(ours({ pid_ns: 0 }), evidence({ process: GONE }))).toEqual(LIVE)
   })
 
+  it('is dead to those in that namespace, who know its pid there', () => {
+    const host = { ...HERE, pidNs: 4_026_532_999, initialPidNs: false }
+    const inside = ours({ pid: 0, pid_in_ns: 7, pid_ns: host.pidNs })
+    expect(judge(inside, evidence({ host }))).toEqual(LIVE)
+    expect(judge(inside, evidence({ host, process: GONE }))).toEqual(DEAD)
+    expect(judge(inside, evidence({ host, process: { kind: 'alive', startTicks: 1 } }))).toEqual(DEAD)
+    expect(judge(inside, evidence({ process: GONE }))).toEqual(LIVE)
+  })
+
   it('expires by the clock that both share', () => {
     expect(judge(container, evidence({ process: GONE, bootMs: BOOT_MS + TTL_MS }))).toEqual(EXPIRED)
   })

@@ -3,13 +3,16 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
 /** The paths behind this process's descriptors that begin with `prefix`. */
 export function openFiles(prefix: string): string[] {
+  return openFilesOf('self').filter((path) => path.startsWith(prefix))
+}
+
+export function openFilesOf(pid: number | 'self'): string[] {
   const open: string[] = []
-  for (const descriptor of readdirSync('/proc/self/fd')) {
+  for (const descriptor of readdirSync(`/proc/${pid}/fd`)) {
     try {
-      const path = readlinkSync(`/proc/self/fd/${descriptor}`)
-      if (path.startsWith(prefix)) open.push(path)
+      open.push(readlinkSync(`/proc/${pid}/fd/${descriptor}`))
     } catch {
-      // It was the one that read the list.
+      // It was closed meanwhile: the one that read the list, say.
     }
   }
   return open.sort()
