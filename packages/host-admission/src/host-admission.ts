@@ -2,6 +2,7 @@
  * One live instance per agent on this host: claims the lease before anything is started, keeps it renewed, and makes sure
  * that what ran under an older claim is gone before a new one is granted. It fails closed (R7).
  */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   type AgentRef,
   type Clock,
@@ -146,6 +147,8 @@ export class HostAdmission {
     const superseded: HeldAgentLease[] = []
     let granted = false
     try {
+      // A claim that nobody contends never waits for anything: thousands in a row would keep every renewal waiting.
+      await nextTurn()
       const kept = await this.#endOwn(agent.uid, options.blockId, superseded)
       if (kept.kind === 'remaining') {
         return { kind: 'refused', refusal: refusalOfRemaining(agent, kept.processes) }
