@@ -40,7 +40,7 @@ export async function drive(lease: HeldAgentLease, parts: DriveParts): Promise<n
   try {
     const outcome = await outcomeOf(lease, driver, parts.crashes, sharesGroup)
     if (outcome.kind === 'crashed') {
-      await endCrashed(lease, driver)
+      await endCrashed(lease)
       return INTERNAL_ERROR
     }
     if (outcome.kind === 'lost') return await endWithLoss(lease, driver, parts, outcome.refusal)

@@ -21,9 +21,6 @@ export interface DriverCommand {
 const SHOWN_LENGTH = 200
 const CANNOT_RUN = 126
 const NOT_FOUND = 127
-/** A killed process is gone in milliseconds, unless the kernel keeps it or it is not ours to kill. */
-const KILL_PATIENCE_MS = 3_000
-
 export class Driver {
   /** Resolves with the exit code, as a shell would report it; 126 or 127 if it could not be started. */
   readonly ended: Promise<number>
@@ -75,24 +72,6 @@ export class Driver {
     } catch {
       // Gone, or not ours to kill: whoever waits for its end finds out.
     }
-  }
-
-  /** SIGTERM, `graceMs`, SIGKILL. Resolves with whether it has ended. */
-  async end(graceMs: number): Promise<boolean> {
-    this.signal('SIGTERM')
-    if (await this.#endsWithin(graceMs)) return true
-    this.kill()
-    return this.#endsWithin(KILL_PATIENCE_MS)
-  }
-
-  #endsWithin(delayMs: number): Promise<boolean> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(!this.#running), delayMs)
-      void this.ended.then(() => {
-        clearTimeout(timer)
-        resolve(true)
-      })
-    })
   }
 
   #notStarted(error: NodeJS.ErrnoException): number {

@@ -1,12 +1,10 @@
 /** How `run` puts an agent down: after its command has ended, after a loss, after an error of our own. */
-import { findClaimProcesses, type HeldAgentLease } from '@agentmux/host-admission'
+import { findClaimProcesses, type GivenUp, type HeldAgentLease } from '@agentmux/host-admission'
 import { LeaseFault } from '@agentmux/lease-store'
 import { plainText, type Refusal } from '@agentmux/refusals'
 import type { Driver } from './driver.js'
 import { say } from './output.js'
 
-/** Between SIGTERM and SIGKILL when the agent must be let go at once: the grace asked for was for orderly ends. */
-const LOSS_GRACE_MS = 2_000
 const NAMED = 5
 const COMMAND_LENGTH = 60
 
@@ -20,9 +18,10 @@ export async function giveUp(
 ): Promise<Refusal | undefined> {
   const lost = await lossNow(lease)
   if (lost !== undefined) return lost
-  await endRemains(lease, options)
-  const given = await lease.release({ graceMs: 0 }).catch(keepFault)
-  if (given?.kind === 'remaining') sayKept(given.processes)
+  const given = await giveBack(lease, options).catch(keepFault)
+  if (given?.kind === 'remaining') {
+    say(`the agent stays held until its lease runs out, because these did not end: ${names(given.processes)}`)
+  }
   // It stands in the file whether it was ours to the end.
   return given?.kind === 'not-held' ? ((await lossNow(lease)) ?? lease.loss) : lease.loss
 }
@@ -32,18 +31,17 @@ export async function giveUp(
  * only if it still is this claim's.
  */
 export async function endLost(lease: HeldAgentLease, driver: Driver): Promise<void> {
-  const [driverEnded, fenced] = await Promise.all([driver.end(LOSS_GRACE_MS), lease.fenced()])
-  lease.driverExited()
+  const fenced = await lease.fenced()
   if (fenced.kind === 'remaining') say(`these did not end: ${names(fenced.processes)}`)
-  else if (!driverEnded) say(`the command did not end: pid ${driver.pid}`)
-  else await lease.release().catch(keepFault)
+  else await driver.ended
+  lease.driverExited()
+  await lease.release().catch(keepFault)
 }
 
 /** After an error of our own: the command must not go on without a holder, and the agent must come free. */
-export async function endCrashed(lease: HeldAgentLease, driver: Driver): Promise<void> {
-  if (!(await driver.end(LOSS_GRACE_MS))) return say(`the command did not end: pid ${driver.pid}`)
-  lease.driverExited()
-  await lease.release().catch(keepFault)
+export async function endCrashed(lease: HeldAgentLease): Promise<void> {
+  const given = await lease.release().catch(keepFault)
+  if (given?.kind === 'remaining') say(`these did not end: ${names(given.processes)}`)
 }
 
 /** The lease runs out by itself. */
@@ -62,22 +60,18 @@ async function lossNow(lease: HeldAgentLease): Promise<Refusal | undefined> {
   }
 }
 
-async function endRemains(
+async function giveBack(
   lease: HeldAgentLease,
   { graceMs, hurried }: { graceMs: number; hurried: AbortSignal }
-): Promise<void> {
+): Promise<GivenUp> {
   const left = await findClaimProcesses(lease.claimId)
-  if (left.length === 0) return
-  say(`ending what the command left running before the agent is free: ${names(left)}`)
-  try {
-    await lease.endProcesses(graceMs, hurried)
-  } catch (reason) {
-    if (!hurried.aborted) throw reason
+  if (left.length > 0) {
+    say(`ending what the command left running before the agent is free: ${names(left)}`)
+    await lease.endProcesses(graceMs, hurried).catch((reason) => {
+      if (!hurried.aborted) throw reason
+    })
   }
-}
-
-function sayKept(processes: readonly { pid: number; command: string }[]): void {
-  say(`the agent stays held until its lease runs out, because these did not end: ${names(processes)}`)
+  return lease.release({ graceMs: 0 })
 }
 
 function names(processes: readonly { pid: number; command: string }[]): string {

@@ -26,15 +26,22 @@ export function findCommand(name: string, pathVariable: string | undefined): Fou
 function judge(name: string, path: string): FoundCommand {
   try {
     if (!statSync(path).isFile()) return notExecutable(name, 'not a file that can be run')
-    accessSync(path, constants.X_OK)
-    // A plain name as a path would be looked up in PATH once more.
-    return { kind: 'found', path: path.includes('/') ? path : `./${path}` }
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
-    return code === 'EACCES' || code === 'EPERM'
-      ? notExecutable(name, 'permission denied')
-      : missing(name, 'no such file')
+    // A folder of PATH that is closed to us has nothing for us; a path that was given is another matter.
+    if (isDenied(error) && name.includes('/')) return notExecutable(name, 'permission denied')
+    return missing(name, 'no such file')
   }
+  try {
+    accessSync(path, constants.X_OK)
+  } catch {
+    return notExecutable(name, 'permission denied')
+  }
+  // A plain name as a path would be looked up in PATH once more.
+  return { kind: 'found', path: path.includes('/') ? path : `./${path}` }
+}
+
+function isDenied(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM')
 }
 
 const SHOWN_LENGTH = 200

@@ -3,10 +3,10 @@
  * rest is in drive.ts.
  */
 import { randomUUID } from 'node:crypto'
-import { HostAdmission } from '@agentmux/host-admission'
+import { AdmissionFault, HostAdmission } from '@agentmux/host-admission'
 import type { AgentRef } from '@agentmux/lease-model'
 import { LeaseFault } from '@agentmux/lease-store'
-import { leaseIoRefusal } from '@agentmux/refusals'
+import { EXIT_CODES, leaseIoRefusal } from '@agentmux/refusals'
 import { type CommonFlags, compose } from './compose.js'
 import type { CrashHandler } from './crash.js'
 import { drive } from './drive.js'
@@ -47,10 +47,10 @@ export async function run(flags: RunFlags, command: RunCommand, crashes: CrashHa
       lastFault = fault instanceof Error ? fault.message : String(fault)
     }
   })
-  // Its thread starts while the lease is being claimed.
-  admission.warmUp()
   const signals = listenForSignals()
   try {
+    // Its thread starts while the lease is being claimed.
+    admission.warmUp()
     const result = await waitForAgent(admission, {
       agent: flags.agent,
       blockId: randomUUID(),
@@ -70,6 +70,7 @@ export async function run(flags: RunFlags, command: RunCommand, crashes: CrashHa
     })
   } catch (reason) {
     if (signals.interrupted.aborted) return signalStatus(signals.interrupted.reason)
+    if (reason instanceof AdmissionFault) return fail(flags, EXIT_CODES.couldNotFindOut, reason.message)
     if (!(reason instanceof LeaseFault)) throw reason
     const fault = { path: reason.path, code: reason.errno ?? '', text: reason.message }
     return refuse(flags, leaseIoRefusal(flags.agent, fault))
