@@ -4,14 +4,11 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import { parseRefusal } from '@agentmux/refusals'
 import { describe, expect } from 'vitest'
+import { HELD_TO_PERMISSIONS } from './harness/held-to-permissions.js'
 import type { Program } from './harness/program.js'
 import { quoted, type RunOptions, type Scene, test } from './harness/scene.js'
 import { standIn } from './harness/stand-in.js'
 import { until } from './harness/until.js'
-
-/** Root may write everywhere. Without these two capabilities it is held to the permissions like everybody else. */
-const HELD_TO_PERMISSIONS =
-  process.geteuid?.() === 0 ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search', '--'] : []
 
 /** Whether we may mount, as root or in a user namespace of our own. */
 const MOUNTING = [

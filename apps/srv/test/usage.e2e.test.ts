@@ -2,6 +2,7 @@
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
+import { HELD_TO_PERMISSIONS } from './harness/held-to-permissions.js'
 import { test } from './harness/scene.js'
 
 const UID = ['--uid', '7c0e2f']
@@ -140,6 +141,17 @@ describe('run, with a command that cannot be run', () => {
     expect(
       (await scene.run(['my-agent'], { environment: { PATH: `${bad}:/usr/bin:/bin` } }).ended).code
     ).toBe(126)
+  })
+
+  test('a folder of PATH that is closed to us has nothing for us; a path into it is not executable', async ({
+    scene
+  }) => {
+    const closed = scene.newPath('closed')
+    mkdirSync(closed, { mode: 0o000 })
+    const options = { via: HELD_TO_PERMISSIONS, environment: { PATH: `${closed}:/usr/bin:/bin` } }
+    expect((await scene.run(['sh', '-c', 'exit 4'], options).ended).code).toBe(4)
+    expect((await scene.run(['no-such-command'], options).ended).code).toBe(127)
+    expect((await scene.run([join(closed, 'command')], options).ended).code).toBe(126)
   })
 
   test('what fails only at the start itself: exit 126, and the agent is free again', async ({ scene }) => {

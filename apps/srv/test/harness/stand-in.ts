@@ -1,6 +1,6 @@
 /** Builds the library that is preloaded into the command line to stand in for broken disks and to witness signals. */
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fixture, type Scene } from './scene.js'
@@ -8,7 +8,9 @@ import { fixture, type Scene } from './scene.js'
 let library: string | undefined
 
 function build(): string {
-  const file = join(mkdtempSync(join(tmpdir(), 'agentmux-stand-in-')), 'stand-in.so')
+  const folder = mkdtempSync(join(tmpdir(), 'agentmux-stand-in-'))
+  process.once('exit', () => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'stand-in.so')
   const { status, stderr } = spawnSync(
     'cc',
     ['-O1', '-Wall', '-shared', '-fPIC', '-o', file, fixture('stand-in.c'), '-ldl'],
