@@ -113,8 +113,20 @@ it('has the tree of a holder ended by the deadline when it has run out of file d
 
   expect(await goneAfter('agent', claimId)).toBeLessThan((ttlMs * 13) / 15 + TOLERANCE_MS)
   expect((await holder.next('lost')).reason).toBe('unconfirmed')
-  // That it cannot look does not pass for "nothing runs".
-  expect((await holder.until('a fault', () => holder.all('fault').at(-1))).code).toBe('io')
+})
+
+it('keeps the lease when it cannot be found out what runs under it (R8)', async () => {
+  const holder = await TestHolder.run(scratch, { through: ['sh', '-c', 'ulimit -n 128 && exec "$@"', 'sh'] })
+  const { claimId } = await holder.acquire('agent')
+  claims.push(String(claimId))
+  await holder.start('agent', ['sh', '-c', 'setsid sleep 600 &'])
+  await holder.next('child-exit')
+  await eventually('only what it left behind runs', () => carrying(String(claimId)).length === 1)
+  holder.send('exhaustDescriptors')
+  await holder.next('exhausted')
+  holder.send('release', { uid: 'agent' })
+  expect(await holder.next('error')).toMatchObject({ code: 'io', message: expect.stringContaining('/proc') })
+  expect(scratch.lease('agent')).toMatchObject({ claim_id: claimId })
 })
 
 it('renews at once when the wall clock is stepped, forwards and back', async () => {
