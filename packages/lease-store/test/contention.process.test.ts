@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { LeaseStore } from '../src/index.js'
-import { temporaryFolder } from './harness/folder.js'
+import { diskFolder } from './harness/folder.js'
 import { claimed, UID } from './harness/parties.js'
 
 const RACER = fileURLToPath(new URL('./children/racer.mjs', import.meta.url))
@@ -97,7 +97,7 @@ describe('the audit itself', () => {
 
 describe('fifty processes that race for one expired lease', () => {
   it('have one winner, and give no epoch twice', { timeout: 300_000 }, async () => {
-    const root = temporaryFolder()
+    const root = diskFolder()
     const first = LeaseStore.open(root, { ttlMs: 500 })
     await claimed(first)
     const all = await racers(50, root)
@@ -110,7 +110,7 @@ describe('fifty processes that race for one expired lease', () => {
   })
 
   it('have one winner for a key that was never used, too', { timeout: 300_000 }, async () => {
-    const root = temporaryFolder()
+    const root = diskFolder()
     const all = await racers(12, join(root, 'not', 'there', 'yet'))
     for (const { go } of all) go()
     const answers = await Promise.all(all.map(async ({ next }) => JSON.parse(await next())))
@@ -121,7 +121,7 @@ describe('fifty processes that race for one expired lease', () => {
 
 describe('eight processes that claim and release over and over', () => {
   it('never drive at the same time, under ever higher epochs', { timeout: 300_000 }, async () => {
-    const root = temporaryFolder()
+    const root = diskFolder()
     const audit = join(root, 'audit')
     const all = await racers(8, root, audit)
     for (const { go } of all) go()
@@ -136,7 +136,7 @@ describe('eight processes that claim and release over and over', () => {
   })
 
   it('go on under the next epoch when the one that drives is killed', { timeout: 300_000 }, async () => {
-    const root = temporaryFolder()
+    const root = diskFolder()
     const audit = join(root, 'audit')
     const all = await racers(4, root, audit)
     for (const { go } of all) go()

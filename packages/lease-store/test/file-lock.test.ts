@@ -7,7 +7,7 @@ import { FileLock } from '../src/file-lock.js'
 import { LeaseFault } from '../src/lease-fault.js'
 import { type TryFlock, tryFlock } from '../src/native-flock.js'
 import { openFiles } from './harness/descriptors.js'
-import { temporaryFolder } from './harness/folder.js'
+import { diskFolder } from './harness/folder.js'
 import { claimed, party, request } from './harness/parties.js'
 
 const { flockSync } = createRequire(import.meta.url)('fs-ext') as {
@@ -18,7 +18,7 @@ const { flockSync } = createRequire(import.meta.url)('fs-ext') as {
 const waitMs = 30_000
 
 function lockFile(): string {
-  const path = join(temporaryFolder(), 'k.lock')
+  const path = join(diskFolder(), 'k.lock')
   writeFileSync(path, '')
   return path
 }

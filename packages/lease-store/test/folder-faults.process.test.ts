@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { LeaseStore } from '../src/index.js'
 import { Child } from './harness/child.js'
-import { temporaryFolder } from './harness/folder.js'
+import { diskFolder } from './harness/folder.js'
 import { claimed, Files, request, UID } from './harness/parties.js'
 
 const claim = { agent: { uid: UID }, blockId: 'child' }
@@ -34,7 +34,7 @@ function contents(folder: string): Record<string, string> {
 
 describe('a folder that is', () => {
   it('a file: the fault names it', async () => {
-    const root = temporaryFolder()
+    const root = diskFolder()
     writeFileSync(join(root, 'leases'), 'a file')
     await expect(LeaseStore.open(root).claim(request())).rejects.toMatchObject({
       name: 'LeaseFault',
@@ -46,7 +46,7 @@ describe('a folder that is', () => {
   })
 
   it('below a file: the fault names it', async () => {
-    const root = temporaryFolder()
+    const root = diskFolder()
     writeFileSync(join(root, 'registry'), 'a file')
     const store = LeaseStore.open(join(root, 'registry'))
     await expect(store.claim(request())).rejects.toMatchObject({ code: 'io', errno: 'ENOTDIR' })
@@ -54,7 +54,7 @@ describe('a folder that is', () => {
   })
 
   it('a dangling link: the fault names it', async () => {
-    const root = temporaryFolder()
+    const root = diskFolder()
     symlinkSync('/nonexistent/folder', join(root, 'leases'))
     await expect(LeaseStore.open(root).claim(request())).rejects.toMatchObject({
       code: 'io',
@@ -63,7 +63,7 @@ describe('a folder that is', () => {
   })
 
   it('a link to another folder: used', async () => {
-    const root = temporaryFolder()
+    const root = diskFolder()
     mkdirSync(join(root, 'elsewhere'))
     symlinkSync('elsewhere', join(root, 'leases'))
     await claimed(LeaseStore.open(root))
@@ -73,7 +73,7 @@ describe('a folder that is', () => {
   it.each(['new', 'in use'])(
     'somebody else’s (%s): the fault names it, and looking goes on',
     async (state) => {
-      const root = temporaryFolder()
+      const root = diskFolder()
       chmodSync(root, 0o755)
       if (state === 'in use') {
         await claimed(LeaseStore.open(root, LONG))
@@ -98,7 +98,7 @@ describe('a folder that is', () => {
   )
 
   it('somebody else’s and closed to us: a look is a fault, not a free agent', async () => {
-    const root = temporaryFolder()
+    const root = diskFolder()
     chmodSync(root, 0o755)
     await claimed(LeaseStore.open(root, LONG))
     const child = new Child(root)
@@ -113,7 +113,7 @@ describe('a folder that is', () => {
 
 describe('a limit on the size of files, as a disk that stops taking bytes', () => {
   async function limited(fileSize: number) {
-    const root = temporaryFolder()
+    const root = diskFolder()
     const child = new Child(root, { store: LONG })
     await child.do('claim', claim)
     const before = contents(join(root, 'leases'))
@@ -157,7 +157,7 @@ function onMounts(): void {
     const seenBy = (child: Child, path: string) => `/proc/${child.pid}/root${path}`
 
     async function full(store: object) {
-      const root = temporaryFolder()
+      const root = diskFolder()
       const child = new Child(root, {
         store,
         through: mounted('mount -t tmpfs -o size=64k tmpfs "$1"', root)
@@ -202,7 +202,7 @@ function onMounts(): void {
     const readOnly = 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1"'
 
     it('fails a first claim with the path of the folder', async () => {
-      const root = temporaryFolder()
+      const root = diskFolder()
       const child = new Child(root, { through: mounted(readOnly, root) })
       expect(await child.do('claim', claim)).toMatchObject({
         name: 'LeaseFault',
@@ -213,7 +213,7 @@ function onMounts(): void {
     })
 
     it('fails everything but looking where leases are', async () => {
-      const root = temporaryFolder()
+      const root = diskFolder()
       await claimed(LeaseStore.open(root, LONG))
       const child = new Child(root, { through: mounted(readOnly, root) })
       const lock = join(root, 'leases', `${UID}.lock`)
@@ -227,7 +227,7 @@ function onMounts(): void {
 describe('without the native module', () => {
   /** The package as it is installed, but for the module that has to be compiled. */
   function installedWithout(): string {
-    const modules = join(temporaryFolder(), 'node_modules')
+    const modules = join(diskFolder(), 'node_modules')
     const ours = fileURLToPath(new URL('..', import.meta.url))
     cpSync(join(ours, 'dist'), join(modules, '@agentmux/lease-store/dist'), { recursive: true })
     cpSync(join(ours, 'package.json'), join(modules, '@agentmux/lease-store/package.json'))
@@ -238,7 +238,7 @@ describe('without the native module', () => {
 
   it('a claim is a fault that says what to install, and holds nothing; looking goes on', async () => {
     const cwd = installedWithout()
-    const root = temporaryFolder()
+    const root = diskFolder()
     await claimed(LeaseStore.open(root, LONG))
     const script = `
       import { LeaseStore } from '@agentmux/lease-store'

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { LeaseStore } from '../src/index.js'
 import { Child } from './harness/child.js'
 import { openFilesOf } from './harness/descriptors.js'
-import { temporaryFolder } from './harness/folder.js'
+import { diskFolder } from './harness/folder.js'
 import { claimed, Files, granted, request, UID } from './harness/parties.js'
 
 const claim = { agent: { uid: UID }, blockId: 'child' }
@@ -14,7 +14,7 @@ const SHORT = { ttlMs: 500 }
 const LONG = { ttlMs: 600_000 }
 
 function setting() {
-  const root = temporaryFolder()
+  const root = diskFolder()
   return { root, files: new Files(`${root}/leases/${UID}`) }
 }
 

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { createInstanceIdentity, LeaseStore, readHostIdentity } from '../src/index.js'
 import { type Answer, Child } from './harness/child.js'
-import { temporaryFolder } from './harness/folder.js'
+import { diskFolder } from './harness/folder.js'
 import { request, UID } from './harness/parties.js'
 
 const claim = { agent: { uid: UID }, blockId: 'child' }
@@ -21,7 +21,7 @@ function works(through: readonly string[]): boolean {
 }
 
 async function holderIn(through: readonly string[], store: object = LONG) {
-  const root = temporaryFolder()
+  const root = diskFolder()
   const child = new Child(root, { through, store })
   const { pid, host }: Answer = await child.do('hello')
   expect(await child.do('claim', claim)).toMatchObject({ kind: 'granted', lease: { epoch: 1 } })
@@ -48,7 +48,7 @@ function inNamespaces(): void {
     })
 
     it('is not judged by a pid that does not exist here', async () => {
-      const root = temporaryFolder()
+      const root = diskFolder()
       // The shell has pid 1, and a process after many others holds the lease.
       const through = [
         ...PID_NAMESPACE,
@@ -69,7 +69,7 @@ function inNamespaces(): void {
     })
 
     it('does not take us for dead either', async () => {
-      const root = temporaryFolder()
+      const root = diskFolder()
       const store = LeaseStore.open(root, LONG)
       expect(await store.claim(request())).toMatchObject({ kind: 'granted' })
       for (const through of [PID_NAMESPACE, PID_NAMESPACE_WITHOUT_PROC]) {
@@ -85,7 +85,7 @@ function inNamespaces(): void {
 
   describe('a container in which one holder is killed', () => {
     it('lets the next one in it claim at once', async () => {
-      const root = temporaryFolder()
+      const root = diskFolder()
       const module = JSON.stringify(new URL('../dist/index.js', import.meta.url).href)
       const script = `
       import { LeaseStore } from ${module}
@@ -116,7 +116,7 @@ function inNamespaces(): void {
     })
 
     it('is dead at once when it is killed: pids are shared', async () => {
-      const root = temporaryFolder()
+      const root = diskFolder()
       const child = new Child(root, { through: TIME_NAMESPACE, store: LONG })
       const { pid } = await child.do('hello')
       await child.do('claim', claim)
@@ -141,7 +141,7 @@ function withStandIns(): void {
   ])(
     'a holder that says it is in another %s is not judged by what means something else here',
     async (_, host, instance) => {
-      const root = temporaryFolder()
+      const root = diskFolder()
       const child = new Child(root, { store: { ...LONG, host, instance } })
       await child.do('claim', claim)
       expect(await LeaseStore.open(root).claim(request())).toMatchObject({ kind: 'refused' })

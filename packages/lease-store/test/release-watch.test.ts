@@ -3,6 +3,7 @@ import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { LookResult } from '../src/index.js'
 import { watches } from './harness/descriptors.js'
+import { diskFolder } from './harness/folder.js'
 import {
   claimed,
   ELSEWHERE,
@@ -46,13 +47,13 @@ function expectNothingLeft({ clock }: Party): void {
 
 describe('waiting for a release', () => {
   it('ends at once where nothing is held, and leaves nothing', async () => {
-    const all = party()
+    const all = party(diskFolder())
     await all.store().waitForRelease(UID)
     expectNothingLeft(all)
   })
 
   it('is woken by the release alone: the clock stands still', async () => {
-    const all = party()
+    const all = party(diskFolder())
     const holder = all.store()
     const lease = await claimed(holder)
     const wait = waiting(all)
@@ -63,7 +64,7 @@ describe('waiting for a release', () => {
   })
 
   it('goes on through renewals in place and by replacement, and is then woken by the release', async () => {
-    const all = party()
+    const all = party(diskFolder())
     const { store, files, clock } = all
     const holder = store()
     const lease = await claimed(holder)
@@ -87,7 +88,7 @@ describe('waiting for a release', () => {
   })
 
   it('is woken by the poll when the lease expires', async () => {
-    const all = party()
+    const all = party(diskFolder())
     await claimed(all.store())
     const wait = waiting(all)
     await all.clock.advance(TTL_MS - 1)
@@ -98,7 +99,7 @@ describe('waiting for a release', () => {
   })
 
   it('ends when watching has decided', async () => {
-    const all = party()
+    const all = party(diskFolder())
     await claimed(all.store({ host: ELSEWHERE }))
     all.clock.stepWall(3_600_000)
     const wait = waiting(all)
@@ -108,7 +109,7 @@ describe('waiting for a release', () => {
   })
 
   it('lets a claim by the same store succeed where watching has decided', async () => {
-    const all = party()
+    const all = party(diskFolder())
     const { clock, files, store } = all
     await claimed(store())
     writeFileSync(files.lease, JSON.stringify(olderRecord({ renewed_at_ms: 0 })))
@@ -120,7 +121,7 @@ describe('waiting for a release', () => {
   })
 
   it('ends at an abort with its reason, and leaves nothing', async () => {
-    const all = party()
+    const all = party(diskFolder())
     const holder = all.store()
     await claimed(holder)
     const wait = waiting(all)
@@ -133,7 +134,7 @@ describe('waiting for a release', () => {
   })
 
   it('does not begin after an abort', async () => {
-    const all = party()
+    const all = party(diskFolder())
     await claimed(all.store())
     const signal = AbortSignal.abort(new Error('too late'))
     await expect(all.store().waitForRelease(UID, { signal })).rejects.toThrow('too late')
@@ -141,7 +142,7 @@ describe('waiting for a release', () => {
   })
 
   it('tells what it found after each look, at least once a second', async () => {
-    const all = party()
+    const all = party(diskFolder())
     await claimed(all.store({ instance: instance('beta') }))
     const found: LookResult[] = []
     const wait = waiting(all, { onStillHeld: (look) => found.push(look) })
@@ -154,7 +155,7 @@ describe('waiting for a release', () => {
   })
 
   it('ends with what the listener throws, and leaves nothing', async () => {
-    const all = party()
+    const all = party(diskFolder())
     await claimed(all.store())
     const wait = waiting(all, {
       onStillHeld: () => {
@@ -167,7 +168,7 @@ describe('waiting for a release', () => {
   })
 
   it('can be aborted by the listener, and leaves nothing', async () => {
-    const all = party()
+    const all = party(diskFolder())
     await claimed(all.store())
     const abort = new AbortController()
     const wait = all.store().waitForRelease(UID, {
@@ -179,7 +180,7 @@ describe('waiting for a release', () => {
   })
 
   it('ends with a fault when the folder becomes a file', async () => {
-    const all = party()
+    const all = party(diskFolder())
     const holder = all.store()
     await claimed(holder)
     const wait = waiting(all)
@@ -193,7 +194,7 @@ describe('waiting for a release', () => {
   })
 
   it('survives an odd file in the lease’s place', async () => {
-    const all = party()
+    const all = party(diskFolder())
     const holder = all.store()
     await claimed(holder)
     const wait = waiting(all)

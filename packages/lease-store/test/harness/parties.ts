@@ -44,8 +44,7 @@ export interface Party {
   readonly files: Files
 }
 
-export function party(): Party {
-  const root = temporaryFolder()
+export function party(root = temporaryFolder()): Party {
   const clock = createManualClock()
   return {
     root,
