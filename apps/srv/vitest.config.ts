@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    testTimeout: 180_000,
+    testTimeout: 240_000,
     hookTimeout: 60_000,
     maxWorkers: 4,
     maxConcurrency: 8
