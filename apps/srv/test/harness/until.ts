@@ -1,7 +1,7 @@
 /** Waits for something to become true. The bound is generous: it tells a hang from a slow machine, nothing else. */
 import { setTimeout as sleep } from 'node:timers/promises'
 
-const BOUND_MS = 90_000
+const BOUND_MS = 150_000
 
 /** Resolves with the first answer that is neither undefined, null nor false. */
 export async function until<T>(
