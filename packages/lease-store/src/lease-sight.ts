@@ -36,6 +36,8 @@ export interface SightOptions {
   readonly host: HostIdentity
   readonly clock: Clock
   readonly ttlMs: number
+  /** Reads a file without its lock. */
+  readonly read?: (path: string) => FileText
 }
 
 export class LeaseSight {
@@ -46,9 +48,11 @@ export class LeaseSight {
   readonly #unreadableTtlMs: number
   readonly #observations = new Observations()
   readonly #seen = new SeenRecords()
+  readonly #read: (path: string) => FileText
   #doubts: string | undefined
 
-  constructor({ folder, host, clock, ttlMs }: SightOptions) {
+  constructor({ folder, host, clock, ttlMs, read = readText }: SightOptions) {
+    this.#read = read
     this.#folder = folder
     this.#host = host
     this.#clock = clock
@@ -65,9 +69,9 @@ export class LeaseSight {
    * row agree and it parses. Waits for nobody; what never settles is returned as last read.
    */
   settled(key: string, path: string): Sight {
-    let before = this.understand(key, readText(path))
+    let before = this.understand(key, this.#read(path))
     for (let reads = 1; reads < MAX_READS; reads++) {
-      const again = this.understand(key, readText(path))
+      const again = this.understand(key, this.#read(path))
       if (sameSight(before, again) && (again.kind !== 'unreadable' || again.text === undefined)) return again
       before = again
     }

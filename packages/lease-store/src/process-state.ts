@@ -67,7 +67,7 @@ function isProcOurs(): boolean {
   }
 }
 
-/** EPERM means that it runs and is somebody else's. */
+/** Whether a signal would find it. EPERM means that it runs and is somebody else's. */
 function answersSignal(pid: number): boolean {
   try {
     process.kill(pid, 0)

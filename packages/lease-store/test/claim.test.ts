@@ -337,6 +337,16 @@ describe('the epoch', () => {
     expect(epoch).toBe(Math.floor(clock.wallMs() / 1_000) + 1)
   })
 
+  it('does not begin again where only the lease file is left', async () => {
+    const { store, clock, files } = party()
+    await claimed(store())
+    rmSync(files.lock)
+    rmSync(files.epoch)
+    await clock.advance(TTL_MS)
+    const { epoch } = await claimed(store())
+    expect(epoch).toBe(Math.floor(clock.wallMs() / 1_000) + 1)
+  })
+
   it('of a record that names none is the next one', async () => {
     const { store, files } = party()
     const mine = store()

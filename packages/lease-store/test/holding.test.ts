@@ -280,14 +280,15 @@ describe('acting under the lock', () => {
   })
 
   it('lets nobody claim before the section ends', async () => {
-    const { store, clock } = party()
+    const { store, clock, files } = party()
     const mine = store()
     const lease = await claimed(mine)
     await clock.advance(TTL_MS)
     let claim: Promise<unknown> | undefined
     await mine.whileHeld(lease, () => {
-      // It tries now, and finds the lock taken.
+      // It tries now, at once, and finds the lock taken.
       claim = store().claim(request())
+      expect(files.record()).toMatchObject({ epoch: 1 })
     })
     expect(await claim).toMatchObject({ kind: 'granted', lease: { epoch: 2 } })
     expect(await mine.whileHeld(lease, () => expect.unreachable('it ran'))).toMatchObject({ kind: 'lost' })

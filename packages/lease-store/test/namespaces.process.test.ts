@@ -9,8 +9,9 @@ import { request, UID } from './harness/parties.js'
 const claim = { agent: { uid: UID }, blockId: 'child' }
 const LONG = { ttlMs: 600_000 }
 
+const isRoot = process.getuid?.() === 0
 /** As root the namespaces are made directly; others need a user namespace around them. */
-const unshare = process.getuid?.() === 0 ? ['unshare'] : ['unshare', '--user', '--map-root-user']
+const unshare = isRoot ? ['unshare'] : ['unshare', '--user', '--map-root-user']
 const PID_NAMESPACE = [...unshare, '-p', '-f', '--mount-proc', '--kill-child']
 /** A pid namespace that goes on seeing its parent's /proc. */
 const PID_NAMESPACE_WITHOUT_PROC = [...unshare, '-p', '-f', '--kill-child']
@@ -84,19 +85,41 @@ function inNamespaces(): void {
   })
 
   describe('a container in which one holder is killed', () => {
-    it('lets the next one in it claim at once', async () => {
+    it.each([
+      ['with a /proc of its own', PID_NAMESPACE],
+      ['without, where a pid leads to a process outside', PID_NAMESPACE_WITHOUT_PROC]
+    ])('lets the next one in it claim at once, and nobody before (%s)', (_, through) => {
       const root = diskFolder()
       const module = JSON.stringify(new URL('../dist/index.js', import.meta.url).href)
       const script = `
-      import { LeaseStore } from ${module}
-      const store = LeaseStore.open(process.argv[1], { ttlMs: 600000 })
-      const result = await store.claim({ agent: { uid: 'k' }, blockId: process.argv[2] })
-      console.log(JSON.stringify([result.kind, result.lease?.epoch, result.previous?.why]))
-      if (process.argv[2] === 'first') process.kill(process.pid, 'SIGKILL')`
-      const claimTwice = `"$0" --input-type=module -e "$1" "$2" first; "$0" --input-type=module -e "$1" "$2" second`
-      const command = [...PID_NAMESPACE, 'sh', '-c', claimTwice, process.execPath, script, root]
-      const { stdout, stderr } = spawnSync(command[0] as string, command.slice(1), { encoding: 'utf8' })
-      expect(`${stdout}${stderr.replace('Killed\n', '')}`).toBe('["granted",1,null]\n["granted",2,"dead"]\n')
+        import { LeaseStore } from ${module}
+        const [root, blockId] = process.argv.slice(1)
+        const store = LeaseStore.open(root, { ttlMs: 600000 })
+        const { kind, lease, previous } = await store.claim({ agent: { uid: 'k' }, blockId })
+        console.log(JSON.stringify([kind, lease?.epoch, previous?.why]))
+        if (blockId === 'first') setInterval(() => {}, 1000)`
+      const steps = `
+        claim() { "$node" --input-type=module -e "$script" "$root" "$1"; }
+        node=$0; script=$1; root=$2
+        "$node" --input-type=module -e "$script" "$root" first & first=$!
+        while ! [ -e "$root/leases/k.lease.json" ]; do sleep 0.05; done
+        claim second; kill -9 $first; wait; claim third`
+      const command = [...through, 'sh', '-c', steps, process.execPath, script, root]
+      const { stdout } = spawnSync(command[0] as string, command.slice(1), { encoding: 'utf8' })
+      expect(stdout).toBe('["granted",1,null]\n["refused",null,null]\n["granted",2,"dead"]\n')
+    })
+  })
+
+  describe('a process of another user that only a signal can find', () => {
+    it('is alive', () => {
+      const script = `
+        import { processState } from ${JSON.stringify(new URL('../dist/index.js', import.meta.url).href)}
+        if (${isRoot}) process.setuid(65534)
+        console.log(JSON.stringify([processState(1), processState(4194304)]))`
+      const shell = ['sh', '-c', '"$0" --input-type=module -e "$1"; exit', process.execPath, script]
+      const [command, ...args] = [...PID_NAMESPACE_WITHOUT_PROC, ...shell]
+      const { stdout } = spawnSync(command as string, args, { encoding: 'utf8' })
+      expect(stdout).toBe('[{"kind":"alive","startTicks":0},{"kind":"gone"}]\n')
     })
   })
 

@@ -1,5 +1,5 @@
 /** Waiting for a lease: what wakes, what ends the wait, and that nothing is left of it. Real files, a manual clock. */
-import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { linkSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { LookResult } from '../src/index.js'
 import { watches } from './harness/descriptors.js'
@@ -73,8 +73,9 @@ describe('waiting for a release', () => {
       const { looks } = wait
       clock.suspend(100)
       await holder.renew(lease)
-      // An older build replaces the file: freed numbers are given to the next one.
+      // An older build replaces the file: freed numbers are given to the next one, or it lives on in a backup.
       if (round % 2 === 1) {
+        if (round === 5) linkSync(files.lease, `${files.lease}.backup`)
         const text = JSON.stringify({ ...files.record(), renewed_at_ms: clock.wallMs() + 1 })
         writeFileSync(`${files.lease}.new`, text)
         renameSync(`${files.lease}.new`, files.lease)
