@@ -294,7 +294,7 @@ describe('a process that holds nothing any more', () => {
 describe('the watchdog', () => {
   it('counts no renewal that comes through after it has fenced the lease', async () => {
     await admission.close()
-    admission = admissionOf(scratch, { ttlMs: 1_500 })
+    admission = admissionOf(scratch, { ttlMs: 4_500 })
     const lease = await acquire()
     const pid = await drive(lease)
     // Somebody keeps the lock: the renewals wait for it, beyond the deadline.

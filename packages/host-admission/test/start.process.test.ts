@@ -26,7 +26,7 @@ interface Refused {
 
 describe('a holder that is stopped between the check of its lease and the start of its child', () => {
   it('keeps everybody out, by name, until it goes on: there is no second driver', async () => {
-    const ttlMs = 1_500
+    const ttlMs = 3_000
     const holder = await TestHolder.run(scratch, { ttlMs })
     const { claimId } = await acquire(holder)
     const command = ['sh', fixture('agent.sh'), scratch.path('agent.log'), 'alone']
@@ -40,7 +40,10 @@ describe('a holder that is stopped between the check of its lease and the start 
       expect(kind).toBe('unknown')
       expect(refusal.kind).toBe('io')
       expect(refusal.message).toContain(`pid ${holder.pid}`)
-      expect(refusal.message).toContain('stopped')
+      expect(refusal.message).toContain('is locked')
+      expect(refusal.message).toContain(
+        `which is stopped. Nothing was started. Let it go on (\`kill -CONT ${holder.pid}\`)`
+      )
     }
 
     signalAll([holder.pid], 'SIGCONT')

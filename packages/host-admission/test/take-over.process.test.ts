@@ -89,7 +89,7 @@ describe('a holder that was killed', () => {
 })
 
 describe('a holder that was stopped together with its child, for longer than the TTL', () => {
-  const ttlMs = 6_000
+  const ttlMs = 9_000
 
   async function stopped() {
     const log = scratch.path('agent.log')

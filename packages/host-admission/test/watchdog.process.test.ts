@@ -7,7 +7,7 @@ import { fixture, Scratch } from './fixture/scratch.js'
 import { type HolderOptions, TestHolder } from './fixture/test-holder.js'
 
 /** A machine may be busy: this much later than due is not late yet. */
-const TOLERANCE_MS = 2_000
+const TOLERANCE_MS = 3_000
 let scratch: Scratch
 let claims: string[]
 
@@ -30,11 +30,24 @@ async function drive(holder: TestHolder, uid: string, environment: string[] = []
   return String(claimId)
 }
 
-/** When nothing carried the claim any more, milliseconds after the start of the last good renewal. */
-async function goneAfter(uid: string, claimId: string): Promise<number> {
-  await eventually(`${uid} and all it started is gone`, () => carrying(claimId).length === 0)
-  const goneMs = bootMs()
-  return goneMs - Number(scratch.lease(uid)?.renewed_boot_ms)
+interface Gone {
+  /** Milliseconds from the start of the last good renewal until nothing carried the claim any more. */
+  readonly afterMs: number
+  /** The same, less what this process itself was kept waiting at most: a busy machine keeps the watchdog waiting too. */
+  readonly fairMs: number
+}
+
+async function gone(uid: string, claimId: string): Promise<Gone> {
+  let lookedMs = performance.now()
+  let waitedMs = 0
+  await eventually(`${uid} and all it started is gone`, () => {
+    const nothing = carrying(claimId).length === 0
+    waitedMs = Math.max(waitedMs, performance.now() - lookedMs)
+    lookedMs = performance.now()
+    return nothing
+  })
+  const afterMs = bootMs() - Number(scratch.lease(uid)?.renewed_boot_ms)
+  return { afterMs, fairMs: afterMs - waitedMs }
 }
 
 describe('a holder that cannot confirm its lease because its main thread is blocked', () => {
@@ -42,14 +55,14 @@ describe('a holder that cannot confirm its lease because its main thread is bloc
     ['ends in order', []],
     ['ignores SIGTERM', ['STUBBORN=1']]
   ])('has its whole tree ended by the deadline: the agent %s', async (_, environment) => {
-    const ttlMs = 3_000
+    const ttlMs = 4_500
     const holder = await TestHolder.run(scratch, { ttlMs })
     const claimId = await drive(holder, 'agent', environment)
     const until = scratch.path('unblock')
     holder.send('block', { until })
     await holder.next('blocking')
 
-    expect(await goneAfter('agent', claimId)).toBeLessThan((ttlMs * 13) / 15 + TOLERANCE_MS)
+    expect((await gone('agent', claimId)).fairMs).toBeLessThan((ttlMs * 13) / 15 + TOLERANCE_MS)
     writeFileSync(until, '')
     const lost = await holder.next('lost')
     expect(lost.reason).toBe('unconfirmed')
@@ -72,37 +85,34 @@ describe('a holder that cannot confirm its lease because its main thread is bloc
     await holder.next('blocking')
     const unblock = setTimeout(() => writeFileSync(until, ''), 20_000)
 
-    const [gentleMs, stubbornMs] = await Promise.all([
-      goneAfter('gentle', gentle),
-      goneAfter('stubborn', stubborn)
-    ])
+    const [soon, late] = await Promise.all([gone('gentle', gentle), gone('stubborn', stubborn)])
     clearTimeout(unblock)
     writeFileSync(until, '')
     // Not before: two renewals may fail.
-    expect(gentleMs).toBeGreaterThanOrEqual(10_900)
-    expect(gentleMs).toBeLessThan(13_000 + TOLERANCE_MS)
-    expect(stubbornMs).toBeGreaterThanOrEqual(12_900)
-    expect(stubbornMs).toBeLessThan(13_000 + TOLERANCE_MS)
+    expect(soon.afterMs).toBeGreaterThan(10_900)
+    expect(soon.fairMs).toBeLessThan(13_000 + TOLERANCE_MS)
+    expect(late.afterMs).toBeGreaterThan(12_900)
+    expect(late.fairMs).toBeLessThan(13_000 + TOLERANCE_MS)
     await holder.next('lost', 2)
   })
 })
 
 it('has the tree of a holder ended by the deadline when its disk is frozen', async () => {
-  const ttlMs = 3_000
+  const ttlMs = 4_500
   const freeze = scratch.path('freeze')
   const env = { LD_PRELOAD: compileLibrary('frozen-disk'), FREEZE: freeze }
   const holder = await TestHolder.run(scratch, { ttlMs, env })
   const claimId = await drive(holder, 'agent', ['STUBBORN=1'])
   writeFileSync(freeze, '')
 
-  expect(await goneAfter('agent', claimId)).toBeLessThan((ttlMs * 13) / 15 + TOLERANCE_MS)
+  expect((await gone('agent', claimId)).fairMs).toBeLessThan((ttlMs * 13) / 15 + TOLERANCE_MS)
   // It really hangs: it says nothing of all this.
   expect(runs(holder.pid)).toBe(true)
   expect(holder.all('lost')).toEqual([])
 })
 
 it('has the tree of a holder ended by the deadline when it has run out of file descriptors', async () => {
-  const ttlMs = 3_000
+  const ttlMs = 4_500
   const holder = await TestHolder.run(scratch, {
     ttlMs,
     through: ['sh', '-c', 'ulimit -n 128 && exec "$@"', 'sh']
@@ -111,7 +121,7 @@ it('has the tree of a holder ended by the deadline when it has run out of file d
   holder.send('exhaustDescriptors')
   expect(await holder.next('exhausted')).toMatchObject({ code: 'EMFILE' })
 
-  expect(await goneAfter('agent', claimId)).toBeLessThan((ttlMs * 13) / 15 + TOLERANCE_MS)
+  expect((await gone('agent', claimId)).fairMs).toBeLessThan((ttlMs * 13) / 15 + TOLERANCE_MS)
   expect((await holder.next('lost')).reason).toBe('unconfirmed')
 })
 
