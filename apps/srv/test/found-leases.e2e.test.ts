@@ -37,9 +37,14 @@ async function refused(scene: Scene, found: RecordFields): Promise<string> {
   return ended.stderr
 }
 
+/** Renewed a moment ago, for a TTL of ten minutes: however slow the machine, it has not run out when it is found. */
+function fresh(): RecordFields {
+  return { renewed_boot_ms: Math.round(bootMs()), ttl_ms: 600_000 }
+}
+
 describe.concurrent('run, finding a lease', () => {
   test('its pid is gone: claimed at once, though it was renewed a moment ago', ({ scene }) =>
-    claimedAtOnce(scene, record(scene, { pid: NO_PID, renewed_boot_ms: Math.round(bootMs()) })))
+    claimedAtOnce(scene, record(scene, { pid: NO_PID, ...fresh() })))
 
   test('its pid was reused, so the start differs: claimed at once, and whoever has the pid now is left alone', async ({
     scene
@@ -49,7 +54,7 @@ describe.concurrent('run, finding a lease', () => {
       pid: stranger.pid,
       pid_start_ticks: startTicksOf(stranger.pid) - 1,
       driver_pid: stranger.pid,
-      renewed_boot_ms: Math.round(bootMs())
+      ...fresh()
     }
     await claimedAtOnce(scene, record(scene, fields))
     expect(lives(stranger.pid)).toBe(true)
@@ -58,7 +63,7 @@ describe.concurrent('run, finding a lease', () => {
   test('its pid runs with the same start and it was renewed a moment ago: refused', async ({ scene }) => {
     const holder = scene.start(['sleep', '600'])
     const fields = { pid: holder.pid, pid_start_ticks: startTicksOf(holder.pid) }
-    const said = await refused(scene, record(scene, { ...fields, renewed_boot_ms: Math.round(bootMs()) }))
+    const said = await refused(scene, record(scene, { ...fields, ...fresh() }))
     expect(said).toContain(`pid ${holder.pid}`)
   })
 
@@ -85,7 +90,8 @@ describe.concurrent('run, finding a lease', () => {
       record(scene, {
         hostname: 'another-host',
         host_boot_id: 'b6f0c1de-0000-4000-8000-0000000000ff',
-        renewed_at_ms: Date.now()
+        renewed_at_ms: Date.now(),
+        ttl_ms: 600_000
       })
     )
     expect(said).toContain('another-host')
@@ -94,7 +100,9 @@ describe.concurrent('run, finding a lease', () => {
   test('of another host that renews while it is watched: refused, and the watch ends there', async ({
     scene
   }) => {
-    const fields = { hostname: 'another-host', host_boot_id: 'b6f0c1de-0000-4000-8000-0000000000ff' }
+    const host = { hostname: 'another-host', host_boot_id: 'b6f0c1de-0000-4000-8000-0000000000ff' }
+    // Long enough for the change to come in time on any machine.
+    const fields = { ...host, ttl_ms: 600_000 }
     putLease(scene, record(scene, fields))
     const watching = scene.run(['touch', scene.newPath('started')])
     await watching.says(/Watching the lease/)
@@ -135,7 +143,7 @@ describe.concurrent('run, finding a lease', () => {
     const watching = scene.run(ECHO_EPOCH, { flags: ['--wait'] })
     await watching.says(/Watching the lease/)
     const firstMs = bootMs()
-    await until('some of the TTL has passed', () => bootMs() > firstMs + 5_000)
+    await until('some of the TTL has passed', () => bootMs() > firstMs + 2_000)
     putLease(scene, 'damaged twice')
     const rewrittenMs = bootMs()
     expect(await watching.ended).toMatchObject({ code: 0, stdout: '8\n' })
