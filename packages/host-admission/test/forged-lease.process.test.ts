@@ -40,8 +40,9 @@ const listen = ['sh', '-c', readFileSync(fixture('victim.sh'), 'utf8'), 'sh']
 const ours = (env: NodeJS.ProcessEnv) => victim(listen, env)
 const nobodys = (env: NodeJS.ProcessEnv) =>
   victim(['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', ...listen], env)
-/** Root sees its folder in /proc as root's own. */
-const hidden = (env: NodeJS.ProcessEnv) => victim([process.execPath, fixture('hidden-victim.mjs')], env)
+/** Of another user, with root's rights for now: a setuid program. */
+const setuid = (env: NodeJS.ProcessEnv) =>
+  victim(['setpriv', '--ruid=65534', process.execPath, fixture('victim.mjs')], env)
 
 async function contend(options: HolderOptions = {}) {
   // A grace that no test waits for: whoever signals has to send SIGTERM first.
@@ -115,8 +116,8 @@ describe('a claim whose mark is carried by a process that is not ours to end', (
     expect(other.untouched()).toBe(true)
   })
 
-  it.runIf(asRoot)('is refused, naming the process: of another user, looking like ours', async () => {
-    const other = await hidden(MARK)
+  it.runIf(asRoot)('is refused, naming the process: of another user, with our rights for now', async () => {
+    const other = await setuid(MARK)
     scratch.forge(UID, { claim_id: CLAIM })
     const { kind, refusal } = await contend()
     expect(kind).toBe('refused')

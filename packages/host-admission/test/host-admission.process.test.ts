@@ -229,6 +229,23 @@ describe('an acquire that is aborted', () => {
   })
 })
 
+it('lets other work have its turn with every claim: thousands in a row must not keep renewals waiting', async () => {
+  // Also waits for the watchdog.
+  await acquire()
+  let turns = 0
+  let next: NodeJS.Immediate | undefined
+  const work = () => {
+    turns++
+    next = setImmediate(work)
+  }
+  work()
+  for (let index = 0; index < 50; index++) {
+    await admission.acquire({ uid: `agent-${index}` }, { blockId: 'block' })
+  }
+  clearImmediate(next)
+  expect(turns).toBeGreaterThanOrEqual(50)
+})
+
 describe('close', () => {
   it('releases whatever is held, ending what runs under it, many at once', async () => {
     const leases = await Promise.all(
