@@ -25,11 +25,12 @@ let buffer = Buffer.allocUnsafe(64 * 1024)
  */
 export function claimMarks(pid: number): ClaimMarks {
   const environment = readEnvironment(`/proc/${pid}/environ`)
-  if (environment === 'closed') return NONE
-  if (environment.length > 0) return marksIn(environment)
+  if (environment !== 'closed' && environment.length > 0) return marksIn(environment)
   const stat = readStat(pid)
   if (stat === undefined) return NONE
-  return stat.headless ? marksOfThreads(pid) : marksOfEmpty(stat)
+  // That of a first thread which has ended is empty, or closed to all but root.
+  if (stat.headless) return marksOfThreads(pid)
+  return environment === 'closed' ? NONE : marksOfEmpty(stat)
 }
 
 /** Whether a process does not let us read its environment. One that is gone hides nothing. */

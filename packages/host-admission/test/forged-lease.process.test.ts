@@ -1,6 +1,8 @@
 /** A lease file is only a word: nothing may be signalled on it that is not ours and does not carry its claim (R15). */
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { startTicksOf } from '../src/process-stat.js'
+import { compileProgram } from './fixture/compile.js'
 import { eventually, runs } from './fixture/running.js'
 import { fixture, Scratch } from './fixture/scratch.js'
 import { type HolderOptions, TestHolder } from './fixture/test-holder.js'
@@ -124,6 +126,21 @@ describe('a claim whose mark is carried by a process that is not ours to end', (
     expect(refusal?.processes).toEqual([expect.objectContaining({ pid: other.pid, because: 'another-user' })])
     expect(other.untouched()).toBe(true)
   })
+
+  // Root reads every environment.
+  it.runIf(!asRoot)(
+    'is refused, naming the process: the recorded child, which hides what it carries',
+    async () => {
+      const child = scratch.spawn(compileProgram('hides'), [])
+      await new Promise((resolve) => child.stdout?.once('data', resolve))
+      const { pid = 0 } = child
+      scratch.forge(UID, { claim_id: CLAIM, driver_pid: pid, driver_start_ticks: startTicksOf(pid) ?? 0 })
+      const { kind, refusal } = await contend()
+      expect(kind).toBe('refused')
+      expect(refusal?.processes).toEqual([expect.objectContaining({ pid, because: 'unverified' })])
+      expect(runs(pid)).toBe(true)
+    }
+  )
 
   it.runIf(asRoot)('is refused without a signal to those that are ours: all or nothing', async () => {
     const [other, own] = [await nobodys(MARK), await ours(MARK)]
