@@ -70,8 +70,9 @@ describe('looking for the processes of a claim', () => {
     await eventually('it runs', () => runs(pid))
     const look = new ClaimLook()
     for (let looks = 0; looks < 300; looks++) {
-      const { carriers } = await look.find(claimId)
-      expect(carriers.map((entry) => entry.pid)).toEqual([pid])
+      const { carriers, unsettled } = await look.find(claimId)
+      // One that execs without a pause may stay in between: then it is reported as such, never overlooked.
+      expect([...carriers, ...unsettled].map((entry) => entry.pid)).toEqual([pid])
     }
   })
 
