@@ -27,6 +27,8 @@ const TURN_MS = 2
 const MAX_LISTINGS = 8
 /** An exec is over in well under a millisecond, unless its files come from a disk that hangs. */
 const EXEC_PATIENCE_MS = 1_000
+/** An environment that is empty each of these times, a millisecond apart, is no instant of an exec. */
+const EMPTY_LOOKS = 4
 
 export class ClaimLook {
   #current: Pass['result'] | undefined
@@ -64,6 +66,7 @@ export class ClaimLook {
 async function lookOnce(wanted: ReadonlySet<string>) {
   const carriers = new Map<string, ProcessEntry[]>()
   const examined = new Set<number>()
+  const emptyLooks = new Map<number, number>()
   const startedMs = performance.now()
   let turnMs = startedMs
   let unsettled: number[] = []
@@ -84,7 +87,11 @@ async function lookOnce(wanted: ReadonlySet<string>) {
       }
       const found = carrierOf(pid, wanted)
       if (found === 'unsettled') unsettled.push(pid)
-      else for (const claimId of found?.claimIds ?? []) addTo(carriers, claimId, found?.entry)
+      else if (found === 'empty') {
+        const looks = (emptyLooks.get(pid) ?? 0) + 1
+        emptyLooks.set(pid, looks)
+        if (looks < EMPTY_LOOKS) unsettled.push(pid)
+      } else for (const claimId of found?.claimIds ?? []) addTo(carriers, claimId, found?.entry)
     }
   }
   return { carriers, unsettled: unsettled.flatMap(ofOurs) }

@@ -8,8 +8,11 @@ import { isGoneOrHidden, type ProcessStat, readStat } from './process-stat.js'
 /** The variable that marks a process as part of a claim. */
 export const CLAIM_VARIABLE = 'AGENTMUX_CLAIM_ID'
 
-/** The claims that a process carries, or that this cannot be told at this moment: it is in the middle of an exec. */
-export type ClaimMarks = readonly string[] | 'unsettled'
+/**
+ * The claims that a process carries, or that this cannot be told at this moment: it is in the middle of an exec, or
+ * perhaps is. `empty`: for an instant of an exec the kernel shows an environment of no length, as of a process that has none.
+ */
+export type ClaimMarks = readonly string[] | 'unsettled' | 'empty'
 
 /** More than a kernel with the usual limits lets an environment be. */
 const MAX_ENVIRONMENT_BYTES = 8 * 1024 * 1024
@@ -40,7 +43,8 @@ export function hidesEnvironment(pid: number): boolean {
 
 /** Nothing was read: there is nothing, or it was read just before an exec put it in place. */
 function marksOfEmpty(stat: ProcessStat): ClaimMarks {
-  return stat.environment === 'set' || stat.environment === 'unsettled' ? 'unsettled' : NONE
+  if (stat.environment === 'none') return NONE
+  return stat.environment === 'empty' ? 'empty' : 'unsettled'
 }
 
 function marksOfThreads(pid: number): readonly string[] {

@@ -44,19 +44,24 @@ export function stillRuns(entry: { pid: number; startTicks: number }): boolean {
 }
 
 /**
- * The process, if it carries one of the claims; 'unsettled' if that cannot be told yet. What is described carries the
+ * The process, if it carries one of the claims; 'unsettled' if that cannot be told yet, 'empty' if it
+ * seems to have no environment at all. What is described carries the
  * claim before and after, so it is not another process that got the pid in between.
  */
 export function carrierOf(
   pid: number,
   wanted: ReadonlySet<string>
-): { readonly entry: ProcessEntry; readonly claimIds: readonly string[] } | 'unsettled' | undefined {
+):
+  | { readonly entry: ProcessEntry; readonly claimIds: readonly string[] }
+  | 'unsettled'
+  | 'empty'
+  | undefined {
   const before = claimMarks(pid)
-  if (before === 'unsettled') return before
+  if (before === 'unsettled' || before === 'empty') return before
   if (!before.some((claimId) => wanted.has(claimId))) return undefined
   const entry = describeProcess(pid)
   const after = claimMarks(pid)
-  if (after === 'unsettled') return after
+  if (after === 'unsettled' || after === 'empty') return 'unsettled'
   const claimIds = after.filter((claimId) => wanted.has(claimId))
   return entry === undefined || claimIds.length === 0 ? undefined : { entry, claimIds }
 }

@@ -39,14 +39,14 @@ export function sweepClaims(claims: readonly SweptClaim[], signal: EndingSignal)
   const hanging: number[] = []
   let unsettled = false
   const examine = (pid: number) => {
-    const marks = claimMarks(pid)
+    const marks = marksNow(pid)
     if (marks === 'unsettled') unsettled = true
     const claimId = marks === 'unsettled' ? undefined : marks.find((mark) => drivers.has(mark))
     if (claimId === undefined || whyNotSignal({ pid, uid: userOf(pid) }, untouchable) !== undefined) return
     found.add(claimId)
     if (signal === 'SIGTERM' && hasHeard(pid, drivers.get(claimId))) return
     // Asked last, so that nothing can come between that and the signal but another process's exit and a pid's reuse.
-    const again = claimMarks(pid)
+    const again = marksNow(pid)
     if (again !== 'unsettled' && again.includes(claimId)) signalQuietly(pid, signal)
   }
   for (const pid of listPids()) {
@@ -56,6 +56,18 @@ export function sweepClaims(claims: readonly SweptClaim[], signal: EndingSignal)
   // SIGTERM means nothing to them now.
   if (signal === 'SIGKILL') for (const pid of hanging) examine(pid)
   return { found, unsettled }
+}
+
+/** How often an environment of no length is read again here, where nothing can be waited for. */
+const EMPTY_LOOKS = 4
+
+/** An environment that is empty each time is no instant of an exec: that lasts a few microseconds. */
+function marksNow(pid: number): readonly string[] | 'unsettled' {
+  for (let looks = 1; looks <= EMPTY_LOOKS; looks++) {
+    const marks = claimMarks(pid)
+    if (marks !== 'empty') return marks
+  }
+  return []
 }
 
 /** Whether it got the signal as the driver or with the driver's group: twice may mean something else to it. */
