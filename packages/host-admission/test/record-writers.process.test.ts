@@ -234,6 +234,21 @@ describe('the lock', () => {
     expect(linesOf(await readAll(record, 'uid-1')).map((line) => line.event.n)).toEqual([3])
   })
 
+  test('is waited for in the order of the calls', async () => {
+    const holder = start('a', { do: 'hold' })
+    await holder.until(({ said }) => said.includes('locked'))
+    const order = Array.from({ length: 50 }, (_, n) => n)
+    const append = (n: number) => record.append('uid-1', { epoch: 1, events: [{ kind: 'n', n }] })
+    const appends = order.slice(0, 25).map(append)
+    // Long enough for these to be between two tries when the others come, who would try at once.
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    const finished = holder.finish()
+    appends.push(...order.slice(25).map(append))
+    await finished
+    await Promise.all(appends)
+    expect(linesOf(await readAll(record, 'uid-1')).map((line) => line.event.n)).toEqual(order)
+  })
+
   test('is one file for ever', async () => {
     await record.append('uid-1', { epoch: 1, events: [] })
     const lock = `${record.pathOf('uid-1')}/lock`

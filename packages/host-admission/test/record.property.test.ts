@@ -115,13 +115,14 @@ async function run(root: string, segmentBytes: number, steps: readonly Step[]): 
         if (path === undefined || model.highest === 0) break
         const events = model.next(3, at.bytes)
         const batch = encodeBatch(events, model.highest, 5)
-        const written = Math.floor(at.share * (batch.bytes.length - 1))
+        let written = Math.floor(at.share * (batch.bytes.length - 1))
+        // A line without its newline alone may count or not: nobody was told that it was written.
+        if (batch.lineEnds.includes(written + 1)) written -= 1
         // On a new line, as the writer that dies begins.
         await writerOf(2).append(uid, { epoch: model.highest, events: [] })
         model.wrote([], model.highest)
         appendFileSync(segmentsOf(writerOf(0), uid).at(-1) as string, batch.bytes.subarray(0, written))
-        // A line whose newline alone is missing is a line, once the next writer has put one there.
-        const whole = batch.lineEnds.filter((end) => end - 1 <= written).length
+        const whole = batch.lineEnds.filter((end) => end <= written).length
         model.wrote(events.slice(0, whole), model.highest)
         await writerOf(1).append(uid, { epoch: model.highest, events: [] })
         break
