@@ -10,8 +10,8 @@ import type { RecordItem, RecordLine } from '../src/record/record-line.js'
 import type { SharedRecord } from '../src/record/shared-record.js'
 import type { WriterOrder } from './record-writer.js'
 
-export function tempRoot(): string {
-  return mkdtempSync(join(tmpdir(), 'agent-record-'))
+export function tempRoot(place: string = tmpdir()): string {
+  return mkdtempSync(join(place, 'agent-record-'))
 }
 
 /** Every file of a folder with its bytes, to see what a call changed. */
