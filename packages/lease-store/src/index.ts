@@ -1,5 +1,6 @@
 /** Leases on files under flock. See README.md for what is guaranteed and what is not. */
 
+export { FileLock, type LockOptions } from './file-lock.js'
 export { createInstanceIdentity, readHostIdentity } from './host-facts.js'
 export type {
   ClaimRequest,

@@ -1,0 +1,84 @@
+/**
+ * What a hold file says: after a hand-over an agent is kept for its successor for 30 s, so that a supervisor that restarts
+ * the old holder does not win it back. Pure. Whatever does not say so beyond doubt, here and now, refuses nobody.
+ */
+import type { HostIdentity, InstanceIdentity } from '@agentmux/lease-model'
+
+/** In the words of the file. */
+export interface HandoverHold {
+  /** Until when, on the clock that counts from boot, milliseconds. */
+  readonly until_boot_ms: number
+  /** The boot that this clock belongs to. */
+  readonly host_boot_id: string
+  readonly to_channel: string
+  readonly to_version: string
+  /** The successor's owner id; empty where only its channel and version are known. */
+  readonly to_boot_id: string
+}
+
+export interface HoldRefusal {
+  readonly untilBootMs: number
+  readonly toChannel: string
+  readonly toVersion: string
+}
+
+export interface HoldReader {
+  readonly host: Pick<HostIdentity, 'hostBootId'>
+  readonly bootMs: number
+  /** Who asks for the agent. */
+  readonly instance: Pick<InstanceIdentity, 'ownerBootId' | 'channel' | 'version'>
+}
+
+/** For how long an agent is kept. */
+export const HOLD_MS = 30_000
+/** Two processes may read the boot clock this far apart and still mean the same moment. */
+const BOOT_CLOCK_SLACK_MS = 50
+const MAX_TEXT = 1_024
+
+/**
+ * Whether the agent is kept for somebody else, by the text of its hold file. Undefined if it is not: the file is damaged,
+ * of another boot, expired or further ahead than any hold, or the one who asks is its successor.
+ */
+export function holdRefuses(
+  holdFileText: string,
+  { host, bootMs, instance }: HoldReader
+): HoldRefusal | undefined {
+  const hold = parseHold(holdFileText)
+  if (hold === undefined || hold.host_boot_id !== host.hostBootId) return undefined
+  const remainingMs = hold.until_boot_ms - bootMs
+  if (remainingMs <= 0 || remainingMs > HOLD_MS + BOOT_CLOCK_SLACK_MS) return undefined
+  if (isSuccessor(hold, instance)) return undefined
+  return { untilBootMs: hold.until_boot_ms, toChannel: hold.to_channel, toVersion: hold.to_version }
+}
+
+/** Undefined if it is damaged. */
+export function parseHold(holdFileText: string): HandoverHold | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(holdFileText)
+  } catch {
+    return undefined
+  }
+  if (typeof value !== 'object' || value === null) return undefined
+  const from = value as Readonly<Record<string, unknown>>
+  const { until_boot_ms, host_boot_id, to_channel, to_version } = from
+  const to_boot_id = from.to_boot_id ?? ''
+  if (typeof until_boot_ms !== 'number' || !Number.isSafeInteger(until_boot_ms)) return undefined
+  if (!isText(host_boot_id) || !isText(to_channel) || !isText(to_version) || !isText(to_boot_id)) {
+    return undefined
+  }
+  return { until_boot_ms, host_boot_id, to_channel, to_version, to_boot_id }
+}
+
+export function formatHold(hold: HandoverHold): string {
+  return `${JSON.stringify(hold, undefined, 2)}\n`
+}
+
+function isSuccessor(hold: HandoverHold, instance: HoldReader['instance']): boolean {
+  if (hold.to_boot_id !== '') return hold.to_boot_id === instance.ownerBootId
+  return hold.to_channel === instance.channel && hold.to_version === instance.version
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= MAX_TEXT
+}

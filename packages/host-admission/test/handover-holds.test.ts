@@ -1,0 +1,176 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createManualClock } from '@agentmux/lease-model/testing'
+import type { LeaseStore } from '@agentmux/lease-store'
+import { isAdmissionRefusal } from '@agentmux/refusals'
+import { describe, expect, test } from 'vitest'
+import { HandoverHolds } from '../src/takeover/handover-holds.js'
+import { clearHold, holdFileOf, readHold, writeHold } from '../src/takeover/hold-file.js'
+import { host, sharedRoot, storeOf } from './another-instance.js'
+
+const agent = { uid: 'u-1', name: 'Ada' }
+const nightly = { channel: 'nightly', version: '2.0.0' }
+
+function twoInstances() {
+  const root = sharedRoot()
+  const clock = createManualClock()
+  const open = (channel: string, version: string) =>
+    storeOf(root, { pid: process.pid, channel, version }, { clock })
+  const store = open('stable', '1.0.0')
+  mkdirSync(store.folder, { recursive: true })
+  return { clock, store, successor: open('nightly', '2.0.0'), third: open('dev', '2.0.0') }
+}
+
+const refused = (store: LeaseStore) => new HandoverHolds({ store }).refusalFor(agent) !== undefined
+
+describe('after a hand-over', () => {
+  test('the old holder is refused for 30 s with who took the agent', async () => {
+    const { clock, store } = twoInstances()
+    const holds = new HandoverHolds({ store })
+    expect(holds.refusalFor(agent)).toBeUndefined()
+    holds.holdAfterHandover('u-1', nightly)
+    await clock.advance(12_000)
+    const refusal = holds.refusalFor(agent)
+    expect(refusal).toMatchObject({
+      kind: 'taken-over',
+      agent,
+      holder: { place: 'this-host', hostname: host.hostname, channel: 'nightly', version: '2.0.0' },
+      retryAfterMs: 18_000,
+      exitCode: 75
+    })
+    expect(isAdmissionRefusal(refusal?.message)).toBe(true)
+    expect(refusal?.message).toContain('nightly')
+    expect(holds.refusalFor({ uid: 'u-2', name: 'Ada' })).toBeUndefined()
+    await clock.advance(18_000)
+    expect(holds.refusalFor(agent)).toBeUndefined()
+  })
+
+  test('a step of the wall clock, in either direction, changes nothing', async () => {
+    const { clock, store } = twoInstances()
+    const holds = new HandoverHolds({ store })
+    holds.holdAfterHandover('u-1', nightly)
+    clock.stepWall(3_600_000)
+    expect(holds.refusalFor(agent)?.retryAfterMs).toBe(30_000)
+    clock.stepWall(-7_200_000)
+    await clock.advance(29_999)
+    expect(holds.refusalFor(agent)?.retryAfterMs).toBe(1)
+  })
+
+  test('everybody but the successor is refused, a restart of the old holder too', () => {
+    const { store, successor, third } = twoInstances()
+    new HandoverHolds({ store }).holdAfterHandover('u-1', nightly)
+    expect([store, successor, third].map(refused)).toEqual([true, false, true])
+  })
+
+  test('a named instance is the only one that passes', () => {
+    const { store, successor, third } = twoInstances()
+    const { ownerBootId } = third.instance
+    new HandoverHolds({ store }).holdAfterHandover('u-1', { ...nightly, ownerBootId })
+    expect([store, successor, third].map(refused)).toEqual([true, true, false])
+  })
+
+  test('the hold file is what the protocol says', () => {
+    const { clock, store } = twoInstances()
+    new HandoverHolds({ store }).holdAfterHandover('u-1', nightly)
+    expect(readdirSync(store.folder)).toEqual(['u-1.hold'])
+    expect(JSON.parse(readFileSync(holdFileOf(store, 'u-1'), 'utf8'))).toEqual({
+      until_boot_ms: clock.bootMs() + 30_000,
+      host_boot_id: host.hostBootId,
+      to_channel: 'nightly',
+      to_version: '2.0.0',
+      to_boot_id: ''
+    })
+  })
+
+  test('a disk that fails costs the file, not the hold of this instance', () => {
+    const { store, third } = twoInstances()
+    mkdirSync(holdFileOf(store, 'u-1'))
+    const faults: string[] = []
+    const holds = new HandoverHolds({ store, onFault: (uid) => faults.push(uid) })
+    holds.holdAfterHandover('u-1', nightly)
+    expect(faults).toEqual(['u-1'])
+    expect(holds.refusalFor(agent)?.kind).toBe('taken-over')
+    expect(refused(third)).toBe(false)
+    expect(readdirSync(store.folder)).toEqual(['u-1.hold'])
+  })
+
+  test('a take-over that a person starts ends the hold, in memory and on the disk', () => {
+    const { store, third } = twoInstances()
+    const holds = new HandoverHolds({ store })
+    holds.holdAfterHandover('u-1', nightly)
+    holds.clearHandoverHold('u-1')
+    expect(holds.refusalFor(agent)).toBeUndefined()
+    expect(refused(third)).toBe(false)
+    expect(readdirSync(store.folder)).toEqual([])
+    holds.clearHandoverHold('u-1')
+  })
+
+  test('a take-over that a person starts ends the hold of another instance as well', () => {
+    const { store, third } = twoInstances()
+    writeHold(store, 'u-1', nightly)
+    const holds = new HandoverHolds({ store: third })
+    expect(holds.refusalFor(agent)?.kind).toBe('taken-over')
+    holds.clearHandoverHold('u-1')
+    expect(holds.refusalFor(agent)).toBeUndefined()
+  })
+
+  test('nothing was handed over after all: the hold comes down', () => {
+    const { store, third } = twoInstances()
+    const holds = new HandoverHolds({ store })
+    const placed = holds.holdAfterHandover('u-1', nightly)
+    placed.withdraw()
+    placed.withdraw()
+    expect(holds.refusalFor(agent)).toBeUndefined()
+    expect(refused(third)).toBe(false)
+  })
+
+  test('withdrawing leaves a hold that was placed since', async () => {
+    const { clock, store, third } = twoInstances()
+    const holds = new HandoverHolds({ store })
+    const first = holds.holdAfterHandover('u-1', nightly)
+    await clock.advance(1_000)
+    holds.holdAfterHandover('u-1', { channel: 'dev', version: '3.0.0' })
+    first.withdraw()
+    expect(holds.refusalFor(agent)?.holder?.channel).toBe('dev')
+    expect(refused(third)).toBe(true)
+  })
+
+  test('what cannot be a UID is said at once', () => {
+    const { store } = twoInstances()
+    const holds = new HandoverHolds({ store })
+    for (const uid of ['', '../u-1', 'a/b']) {
+      expect(() => holds.holdAfterHandover(uid, nightly)).toThrow(RangeError)
+      expect(() => holds.clearHandoverHold(uid)).toThrow(RangeError)
+    }
+  })
+})
+
+describe('the hold file', () => {
+  test('is not read through a link, nor where something odd stands in its place', () => {
+    const { store, third } = twoInstances()
+    writeHold(store, 'u-2', nightly)
+    symlinkSync(holdFileOf(store, 'u-2'), holdFileOf(store, 'u-1'))
+    mkdirSync(holdFileOf(store, 'u-3'))
+    writeFileSync(holdFileOf(store, 'u-4'), `${readFileSync(holdFileOf(store, 'u-2'))}${' '.repeat(20_000)}`)
+    expect(readHold(third, 'u-2')).toBeDefined()
+    for (const uid of ['u-1', 'u-3', 'u-4', 'u-5']) expect(readHold(third, uid)).toBeUndefined()
+  })
+
+  test('of another boot is ignored', () => {
+    const { store, third } = twoInstances()
+    writeHold(store, 'u-1', nightly)
+    const text = readFileSync(holdFileOf(store, 'u-1'), 'utf8')
+    writeFileSync(holdFileOf(store, 'u-1'), text.replace(host.hostBootId, 'another-boot'))
+    expect(readHold(third, 'u-1')).toBeUndefined()
+  })
+
+  test('is replaced whole, and cleared only if it is the one that is meant', () => {
+    const { store } = twoInstances()
+    const first = writeHold(store, 'u-1', nightly)
+    const second = writeHold(store, 'u-1', { channel: 'dev', version: '' })
+    expect(readFileSync(holdFileOf(store, 'u-1'), 'utf8')).toBe(second)
+    clearHold(store, 'u-1', first)
+    expect(existsSync(holdFileOf(store, 'u-1'))).toBe(true)
+    clearHold(store, 'u-1', second)
+    expect(existsSync(holdFileOf(store, 'u-1'))).toBe(false)
+  })
+})
