@@ -6,7 +6,7 @@ import { createManualClock, type ManualClock } from '@agentmux/lease-model/testi
 import { createInstanceIdentity, type Lease, LeaseFault, LeaseStore } from '@agentmux/lease-store'
 import { lostRefusal } from '@agentmux/refusals'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { HeldCheck } from '../src/held-agent-lease.js'
+import type { HeldCheck } from '../src/held-answers.js'
 import { fencedZone, type ZoneLease } from '../src/record/fenced-zone.js'
 import { RecordFence } from '../src/record/record-fence.js'
 import { SharedRecord } from '../src/record/shared-record.js'

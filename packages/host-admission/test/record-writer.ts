@@ -86,7 +86,7 @@ async function hold(): Promise<void> {
     say('locked')
     readSync(0, Buffer.alloc(1))
   }
-  await new FileLock().run(lock, section, { waitMs: 60_000 })
+  await new FileLock().run(lock, section, { waitMs: 60_000, create: () => {} })
 }
 
 /** Until the disk is full, then what is refused meanwhile, then with room again. */

@@ -4,7 +4,7 @@
  * file is asked first. Behind it stands the log, which turns old epochs away by itself.
  */
 import type { AgentRef, Clock } from '@agentmux/lease-model'
-import type { HeldCheck, LostCheck } from '../held-agent-lease.js'
+import type { HeldCheck, LostCheck } from '../held-answers.js'
 import type { AppendResult } from './append.js'
 import type { RecordEvent } from './record-line.js'
 import type { SharedRecord } from './shared-record.js'
