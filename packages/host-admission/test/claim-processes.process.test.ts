@@ -128,7 +128,7 @@ describe('ending the processes of a claim', () => {
     await eventually('it runs', () => agentLines(log).length > 0)
     await eventually('all of it has stopped', () => {
       signalAll(carrying(claimId), 'SIGSTOP')
-      return carrying(claimId).every((each) => stateOf(each) === 'T')
+      return carrying(claimId).every((each) => ['T', 'D'].includes(stateOf(each) ?? ''))
     })
     const lines = agentLines(log).length
     expect(await end(600_000)).toMatchObject({ kind: 'ended' })
