@@ -4,11 +4,13 @@
  */
 import { checkClaim } from './arguments.js'
 import { type Claimer, claimUnderLock } from './claim.js'
+import type { Courtesy } from './courtesy.js'
 import type { FileLock } from './file-lock.js'
 import { createKey, refuseOtherCase } from './key-creation.js'
 import type { ClaimRequest, ClaimResult } from './lease.js'
-import type { LeaseFolder } from './lease-paths.js'
+import type { LeaseFolder, LeasePaths } from './lease-paths.js'
 import type { EndPrevious } from './lease-store-options.js'
+import { rest } from './lock-pause.js'
 import type { TryFlock } from './native-flock.js'
 
 export interface ClaimingParts {
@@ -18,6 +20,7 @@ export interface ClaimingParts {
   readonly lockWaitMs: number
   readonly tryFlock: TryFlock
   readonly endPrevious: EndPrevious | undefined
+  readonly courtesy: Courtesy
 }
 
 export class Claiming {
@@ -30,17 +33,22 @@ export class Claiming {
 
   async claim(request: ClaimRequest): Promise<ClaimResult> {
     checkClaim(request)
-    const { claimer, places, lock, lockWaitMs: waitMs, tryFlock, endPrevious } = this.#parts
+    const { claimer, places, lock, lockWaitMs: waitMs, tryFlock, endPrevious, courtesy } = this.#parts
     const { signal } = request
     const paths = places.pathsOf(request.agent.uid)
     const create = () => createKey(paths.key, paths, { tryFlock, signal })
+    const pauseMs = courtesy.pauseBeforeClaimMs(paths.key)
+    if (pauseMs > 0) await rest(pauseMs, signal)
     let endedClaimId: string | undefined
     for (;;) {
       const section = () => {
         this.#refuseOtherCaseOnce(paths.key)
         return claimUnderLock(claimer, paths, { request, endedClaimId })
       }
-      const outcome = await lock.run(paths.lock, section, { waitMs, signal, create })
+      const instead = () => this.#refusedMeanwhile(paths)
+      const outcome = await lock.run(paths.lock, section, { waitMs, signal, create, instead })
+      if (outcome.kind === 'granted') courtesy.granted(paths.key, outcome.lease.epoch)
+      if (outcome.kind === 'refused') courtesy.refused(paths.key)
       if (outcome.kind !== 'end-first') return outcome
       // The lock is not held while processes are ended; what is found afterwards is judged anew.
       const { previous } = outcome
@@ -50,6 +58,19 @@ export class Claiming {
       }
       endedClaimId = previous.claimId
     }
+  }
+
+  /**
+   * While somebody else has the lock, a live holder is seen without it, as by any reader: whoever is refused anyway does
+   * not stand in the way of the holder's renewals and release. Everything else is decided under the lock.
+   */
+  #refusedMeanwhile(paths: LeasePaths): ClaimResult | undefined {
+    const { claimer } = this.#parts
+    const sight = claimer.eyes.settled(paths.key, paths.lease)
+    if (sight.kind !== 'record' || sight.record.owner_boot_id === claimer.instance.ownerBootId)
+      return undefined
+    const verdict = claimer.eyes.judge(paths.key, paths, sight)
+    return verdict.kind === 'live' ? { kind: 'refused', holder: claimer.eyes.holder(sight) } : undefined
   }
 
   /** Where the file system itself ignores letter case, opening the other key's files would succeed. */

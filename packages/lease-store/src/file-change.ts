@@ -18,22 +18,24 @@ export class FileChange {
 
   /**
    * A watch is on what the path named then. To be called before each look at the file: when it was replaced, or
-   * appears, the watch is set anew.
+   * appears, the watch is set anew. Whether there is one now.
    *
    * @throws LeaseFault `io`.
    */
-  arm(): void {
+  arm(): boolean {
     const number = fileNumber(this.#path)
-    if (this.#watcher !== undefined && number === this.#watched) return
+    if (this.#watcher !== undefined && number === this.#watched) return true
     this.stop()
     this.#watched = number
-    if (number === undefined) return
+    if (number === undefined) return false
     try {
       const watcher = watch(this.#path, { persistent: false }, (event) => this.#told(watcher, event))
       watcher.on('error', () => this.#drop(watcher))
       this.#watcher = watcher
+      return true
     } catch {
       // No more inotify watches to be had, or the file went away.
+      return false
     }
   }
 

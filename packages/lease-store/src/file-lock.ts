@@ -18,6 +18,11 @@ export interface LockOptions {
   readonly create: () => Promise<void> | void
 }
 
+/** `instead`: asked while somebody else has the lock; an answer ends the wait, and the section does not run. */
+export interface LockOptionsOr<T> extends LockOptions {
+  readonly instead?: () => T | undefined
+}
+
 const OPEN = constants.O_RDWR | SAFE
 
 export class FileLock {
@@ -33,8 +38,8 @@ export class FileLock {
    * @throws the signal's reason when aborted; LeaseFault `lock-timeout` after `waitMs`, naming who has the lock;
    * `lock-unsupported` where flock fails or does nothing; `io`.
    */
-  async run<T>(path: string, section: () => T, options: LockOptions): Promise<T> {
-    const { signal, waitMs } = options
+  async run<T>(path: string, section: () => T, options: LockOptionsOr<T>): Promise<T> {
+    const { signal, waitMs, instead } = options
     signal?.throwIfAborted()
     const startedMs = performance.now()
     for (let attempt = 1; ; attempt++) {
@@ -46,6 +51,8 @@ export class FileLock {
           for (; !this.#lock(path, descriptor); attempt++) {
             if (performance.now() - startedMs >= waitMs) throw lockTimeout(path, waitMs)
             await pause(attempt, signal)
+            const meanwhile = instead?.()
+            if (meanwhile !== undefined) return meanwhile
           }
           if (isStillNamed(path, descriptor)) {
             signal?.throwIfAborted()

@@ -15,6 +15,7 @@ import {
 import { checkDriver, checkLockWait } from './arguments.js'
 import type { Claimer } from './claim.js'
 import { Claiming } from './claiming.js'
+import { Courtesy } from './courtesy.js'
 import { removeFile } from './durable-file.js'
 import { FileLock } from './file-lock.js'
 import { createInstanceIdentity, readHostIdentity } from './host-facts.js'
@@ -37,6 +38,7 @@ import { LeaseFolder, type LeasePaths, leasesFolder } from './lease-paths.js'
 import { LeaseSight } from './lease-sight.js'
 import { type LeaseStoreOptions, LOCK_WAIT_MS } from './lease-store-options.js'
 import { listLeases } from './listing.js'
+import { rest } from './lock-pause.js'
 import { look } from './look.js'
 import { lossOf } from './loss.js'
 import { tryFlock } from './native-flock.js'
@@ -60,6 +62,7 @@ export class LeaseStore {
   readonly #eyes: LeaseSight
   readonly #claimer: Claimer
   readonly #claiming: Claiming
+  readonly #courtesy: Courtesy
 
   /**
    * Opens the leases under a registry root. Touches nothing: the folder is made, and the file system's flock
@@ -88,13 +91,15 @@ export class LeaseStore {
     const { instance, host, clock, ttlMs, folder } = this
     const endsPrevious = options.endPrevious !== undefined
     this.#claimer = { instance, host, clock, ttlMs, folder, eyes: this.#eyes, endsPrevious }
+    this.#courtesy = new Courtesy()
     this.#claiming = new Claiming({
       claimer: this.#claimer,
       places: this.#places,
       lock: this.#lock,
       lockWaitMs: this.#lockWaitMs,
       tryFlock: options.flock ?? tryFlock,
-      endPrevious: options.endPrevious
+      endPrevious: options.endPrevious,
+      courtesy: this.#courtesy
     })
   }
 
@@ -169,6 +174,7 @@ export class LeaseStore {
       if (this.#verifyUnderLock(paths, lease).kind !== 'held') return NOT_HELD
       removeFile(paths.lease)
       this.#eyes.forget(paths.key)
+      this.#courtesy.released(paths.key)
       return { kind: 'released' }
     }
     return this.#underLock(paths, section, NOT_HELD)
@@ -193,7 +199,10 @@ export class LeaseStore {
   async waitForRelease(uid: string, options: ReleaseWatchOptions = {}): Promise<void> {
     const paths = this.#places.pathsOf(uid)
     const watched = { path: paths.lease, clock: this.clock, look: () => look(this.#eyes, paths, '') }
+    const restMs = this.#courtesy.restMs(paths.key)
+    if (restMs > 0) await rest(restMs, options.signal)
     await watchForRelease(watched, options)
+    this.#courtesy.woken(paths.key)
   }
 
   #verifyUnderLock(paths: LeasePaths, lease: Lease): VerifyResult {

@@ -1,4 +1,4 @@
-/** The pause between two tries of a lock: short, because whoever polls slowly starves beside those who queue. */
+/** Short waits: between two tries of a lock, because whoever polls slowly starves beside those who queue, and out of courtesy. */
 
 /** Waiting longer between tries starves against older builds, which queue in the kernel. */
 const MAX_PAUSE_MS = 2
@@ -7,16 +7,29 @@ const EAGER_TRIES = 3
 
 /** @throws the signal's reason as soon as it is aborted; no timer is left. */
 export function pause(attempt: number, signal: AbortSignal | undefined): Promise<void> {
+  return interruptible((callback) => later(attempt, callback), signal)
+}
+
+/** A time of the machine's, not of a clock that may be set. @throws the signal's reason, as `pause`. */
+export function rest(durationMs: number, signal: AbortSignal | undefined): Promise<void> {
+  return interruptible((callback) => timer(durationMs, callback), signal)
+}
+
+/** `begin` calls back later, and returns how to prevent it. */
+function interruptible(
+  begin: (callback: () => void) => () => void,
+  signal: AbortSignal | undefined
+): Promise<void> {
   return new Promise((resolve, reject) => {
+    signal?.throwIfAborted()
     const onAbort = () => {
       cancel()
       reject(signal?.reason)
     }
-    const onTime = () => {
+    const cancel = begin(() => {
       signal?.removeEventListener('abort', onAbort)
       resolve()
-    }
-    const cancel = later(attempt, onTime)
+    })
     signal?.addEventListener('abort', onAbort, { once: true })
   })
 }
@@ -27,6 +40,10 @@ function later(attempt: number, callback: () => void): () => void {
     return () => clearImmediate(turn)
   }
   // One or two milliseconds, at random, so that those who wait do not try in step.
-  const timer = setTimeout(callback, 1 + Math.floor(Math.random() * MAX_PAUSE_MS))
-  return () => clearTimeout(timer)
+  return timer(1 + Math.floor(Math.random() * MAX_PAUSE_MS), callback)
+}
+
+function timer(durationMs: number, callback: () => void): () => void {
+  const started = setTimeout(callback, durationMs)
+  return () => clearTimeout(started)
 }

@@ -15,6 +15,9 @@ export interface ReleaseWatchOptions {
 /** Also how late a death or an expiry may be noticed. */
 const POLL_MS = 1_000
 
+/** Where no watch is to be had, the poll does. */
+const MAX_ARMING = 3
+
 export interface Watched {
   readonly path: string
   readonly clock: Clock
@@ -45,12 +48,18 @@ export function watchForRelease(
     function onAbort(): void {
       finish(() => reject(signal?.reason))
     }
+    /** Armed before the look: what changes after it is told. A lease that came in between has no watch yet. */
+    function armedLook(): LookResult {
+      for (let tries = 1; ; tries++) {
+        const armed = change.arm()
+        const found = look()
+        if (armed || tries === MAX_ARMING || found.kind === 'free') return found
+      }
+    }
     function check(): void {
       if (settled) return
       try {
-        // Before the look: what changes after it is told.
-        change.arm()
-        const found = look()
+        const found = armedLook()
         if (found.kind === 'free' || found.kind === 'over') {
           finish(resolve)
           return
