@@ -1,12 +1,13 @@
 import { defineConfig } from 'tsup'
 import { base } from '../../tsup.base.js'
 
-// One file, so that a run starts fast: only the native lock stays outside. The watchdog thread is a file of its own
-// because a thread starts from a file.
+// What a command needs is in as few and as small files as can be, so that a run starts fast: only the native lock stays
+// outside. The watchdog thread is a file of its own because a thread starts from a file.
 export default defineConfig({
   ...base,
   dts: false,
-  minify: false,
+  minify: true,
+  splitting: true,
   entry: {
     cli: 'src/cli.ts',
     'watchdog-thread': 'node_modules/@agentmux/host-admission/dist/watchdog-thread.js'

@@ -1,4 +1,5 @@
 /** The command line: its commands and flags. A wrong one ends with 64, the flag named and an example. */
+import type { WatchdogThread } from '@agentmux/host-admission'
 import { EXIT_CODES, plainText } from '@agentmux/refusals'
 import { Command, CommanderError, Option } from 'commander'
 import type { CommonFlags } from './compose.js'
@@ -14,20 +15,25 @@ const RUN_EXAMPLE = `${PROGRAM} run --uid 7c0e2f --agent Agent3 -- claude`
 const DEFAULT_GRACE_MS = 10_000
 const MAX_ERROR_LENGTH = 1_000
 
-/** What every command works with. */
-interface Context {
+/** What the program was started with. */
+export interface Started {
   readonly crashes: CrashHandler
+  readonly watchdogThread: WatchdogThread | undefined
+}
+
+/** What every command works with. */
+interface Context extends Started {
   readonly exit: (code: number) => void
 }
 
 /** Parses and runs. Resolves with the exit code. */
-export async function main(argv: readonly string[], crashes: CrashHandler): Promise<number> {
+export async function main(argv: readonly string[], started: Started): Promise<number> {
   let exitCode = 0
   const exit = (code: number) => {
     exitCode = code
   }
   try {
-    await createProgram({ crashes, exit }).parseAsync(argv, { from: 'user' })
+    await createProgram({ ...started, exit }).parseAsync(argv, { from: 'user' })
     return exitCode
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
@@ -73,7 +79,7 @@ interface RawRunFlags extends CommonFlags {
   readonly takeOver?: boolean
 }
 
-function addRun(program: Command, { crashes, exit }: Context): void {
+function addRun(program: Command, { exit, ...started }: Context): void {
   const command = program
     .command('run')
     .summary('hold an agent’s lease while a command runs')
@@ -116,7 +122,7 @@ function addRun(program: Command, { crashes, exit }: Context): void {
     if (raw.takeOver) return command.error(noTakeOver(raw.uid))
     if (raw.channel === undefined && !isChannel(process.env.AGENTMUX_CHANNEL ?? ''))
       return command.error("error: $AGENTMUX_CHANNEL is invalid: use option '--channel <name>'")
-    exit(await run(runFlags(raw), { name, args }, crashes))
+    exit(await run(runFlags(raw), { name, args }, started))
   })
 }
 

@@ -7,8 +7,8 @@ import { AdmissionFault, HostAdmission } from '@agentmux/host-admission'
 import type { AgentRef } from '@agentmux/lease-model'
 import { LeaseFault } from '@agentmux/lease-store'
 import { EXIT_CODES, leaseIoRefusal } from '@agentmux/refusals'
+import type { Started } from './command-line.js'
 import { type CommonFlags, compose } from './compose.js'
-import type { CrashHandler } from './crash.js'
 import { drive } from './drive.js'
 import { signalStatus } from './exit-status.js'
 import { findCommand } from './find-command.js'
@@ -34,7 +34,11 @@ export interface RunCommand {
 }
 
 /** Resolves with the exit code of the process. */
-export async function run(flags: RunFlags, command: RunCommand, crashes: CrashHandler): Promise<number> {
+export async function run(
+  flags: RunFlags,
+  command: RunCommand,
+  { crashes, watchdogThread }: Started
+): Promise<number> {
   const found = findCommand(command.name, process.env.PATH)
   if (found.kind !== 'found') return fail(flags, found.exitCode, found.message)
   const { clock, instance, registryRoot } = compose(flags, process.env)
@@ -43,6 +47,7 @@ export async function run(flags: RunFlags, command: RunCommand, crashes: CrashHa
     registryRoot,
     instance,
     clock,
+    ...(watchdogThread === undefined ? {} : { watchdogThread }),
     onFault: (_, fault) => {
       lastFault = fault instanceof Error ? fault.message : String(fault)
     }

@@ -2,6 +2,7 @@
 import type { AgentRef, Clock, HostIdentity, InstanceIdentity } from '@agentmux/lease-model'
 import type { Refusal } from '@agentmux/refusals'
 import type { HeldAgentLease } from './held-agent-lease.js'
+import type { WatchdogThread } from './start-watchdog-thread.js'
 
 export interface HostAdmissionOptions {
   readonly registryRoot: string
@@ -12,6 +13,8 @@ export interface HostAdmissionOptions {
   readonly ttlMs?: number
   /** Between SIGTERM and SIGKILL for the processes of an older claim, milliseconds; 1,000 unless given. */
   readonly previousGraceMs?: number
+  /** A watchdog thread that was started ahead, with the timings of `ttlMs`, by `startWatchdogThread`. */
+  readonly watchdogThread?: WatchdogThread
   /** Told of faults that are not losses, for the log. */
   readonly onFault?: (agent: AgentRef, fault: unknown) => void
 }

@@ -66,12 +66,13 @@ export class HostAdmission {
       endPrevious: (previous, signal) => this.#endPrevious(previous, signal),
       ...(options.host === undefined ? {} : { host: options.host })
     })
-    this.#watchdog = new RunningWatchdog(this.#timings, {
+    const events = {
       onLook: () => this.#renewAll(),
       onFailure: () => {
         for (const lease of this.#held.all) lease.fence()
       }
-    })
+    }
+    this.#watchdog = new RunningWatchdog(this.#timings, events, options.watchdogThread)
     this.#home = {
       store: this.store,
       clock: this.#clock,

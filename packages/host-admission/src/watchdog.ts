@@ -1,14 +1,8 @@
-/** The main thread's side of the watchdog: starts the thread and keeps one cell of shared memory per lease. */
-import { Worker } from 'node:worker_threads'
-import type { LeaseTimings } from '@agentmux/lease-model'
+/** The main thread's side of the watchdog: keeps one cell of shared memory per lease, and hears what the thread tells. */
+import type { Worker } from 'node:worker_threads'
 import { AdmissionFault } from './admission-fault.js'
-import {
-  type Driver,
-  FENCED,
-  type FromWatchdog,
-  type ToWatchdog,
-  type WatchdogSettings
-} from './watchdog-messages.js'
+import type { WatchdogThread } from './start-watchdog-thread.js'
+import { type Driver, FENCED, type FromWatchdog, type ToWatchdog } from './watchdog-messages.js'
 
 export interface WatchdogEvents {
   /** We were suspended, or the wall clock was stepped: confirm every lease now. */
@@ -41,38 +35,21 @@ export class Watchdog {
   #nextId = 1
   #ended = false
 
-  constructor(timings: LeaseTimings, events: WatchdogEvents) {
-    const settings: WatchdogSettings = {
-      ttlMs: timings.ttlMs,
-      terminateAfterMs: timings.terminateAfterMs,
-      killAfterMs: timings.killAfterMs,
-      tickMs: Math.min(250, Math.max(20, Math.floor(timings.ttlMs / 60)))
+  constructor(thread: WatchdogThread, events: WatchdogEvents) {
+    this.#worker = thread.worker
+    const fail = (fault: AdmissionFault) => {
+      // A dying thread reports more than once.
+      if (this.#ended) return
+      this.#ended = true
+      events.onFailure(fault)
     }
-    // Nothing of the main thread's command line or environment: a debugger port or a preload would be in the way.
-    this.#worker = new Worker(new URL('./watchdog-thread.js', import.meta.url), {
-      workerData: settings,
-      execArgv: [],
-      env: {},
-      name: 'agentmux-watchdog'
+    this.#ready = thread.ready
+    thread.ready.catch(fail)
+    thread.ended.then(fail)
+    this.#worker.on('message', (message: FromWatchdog) => {
+      if (message.kind === 'fenced') this.#onFenced.get(message.id)?.()
+      else if (message.kind !== 'ready') events.onLook()
     })
-    this.#ready = new Promise((resolve, reject) => {
-      const fail = (cause: unknown) => {
-        const fault = new AdmissionFault('watchdog-failed', 'the watchdog thread has ended', cause)
-        reject(fault)
-        // A dying thread reports more than once.
-        if (this.#ended) return
-        this.#ended = true
-        events.onFailure(fault)
-      }
-      this.#worker.on('message', (message: FromWatchdog) => {
-        if (message.kind === 'ready') resolve()
-        else if (message.kind === 'fenced') this.#onFenced.get(message.id)?.()
-        else events.onLook()
-      })
-      this.#worker.on('error', fail)
-      this.#worker.on('exit', (code) => fail(new Error(`exit code ${code}`)))
-    })
-    this.#ready.catch(() => {})
     // After the listeners: one for messages refers the thread again, and the process would never end by itself.
     this.#worker.unref()
   }

@@ -6,7 +6,7 @@
  */
 import { open } from 'node:fs/promises'
 import { type Clock, createSystemClock } from '@agentmux/lease-model'
-import { FileLock } from '@agentmux/lease-store'
+import { FileLock, type LockOptions } from '@agentmux/lease-store'
 import type { AppendRequest, AppendResult, Withheld } from './append.js'
 import { type FollowOptions, followRecord } from './follow-record.js'
 import { recordFault } from './record-fault.js'
@@ -160,7 +160,7 @@ export class SharedRecord {
   async #locked<T>(
     paths: RecordPaths,
     section: () => T,
-    options: Parameters<FileLock['run']>[2]
+    options: LockOptions
   ): Promise<T> {
     try {
       return await this.#lock.run(paths.lock, section, options)
