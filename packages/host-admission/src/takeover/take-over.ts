@@ -6,18 +6,21 @@
 import type { Holder } from '@agentmux/lease-model'
 import { LeaseFault, leaseKey } from '@agentmux/lease-store'
 import { type TakeOverFailure, takeOverMessage, unknownRefusal } from '@agentmux/refusals'
+import type { InstanceEndpoint } from '../instance/instance-endpoint.js'
 import { LinkedAbort } from '../linked-abort.js'
 import { refusalOfFault } from '../refusal-of.js'
 import { askToLetGo, type LetGo } from './ask-to-let-go.js'
 import type { Successor } from './hold-file.js'
 import { type Located, locateHolder } from './locate-holder.js'
 import type { TakeOverPorts, TakeOverRequest, TakeOverResult } from './take-over-answers.js'
-import { waitUntilFree } from './wait-until-free.js'
+import { type WaitResult, waitUntilFree } from './wait-until-free.js'
 
 type FailureKind = Exclude<TakeOverFailure, 'ran-out'>
 type Found = Extract<Located, { kind: 'found' | 'unknown' }>
 
 const TIMEOUT_MS = 25_000
+/** Between a holder's last word and the end of its lease, whichever is first: a process has to end, or a relay to answer. */
+const A_MOMENT_MS = 2_000
 
 /**
  * After `free` and `released` the agent is kept for us for 30 s: claim it, others are turned away.
@@ -115,51 +118,79 @@ class TakeOver {
     if (endpoints.length === 0) return this.#notLetGo(found, 'not-running')
     // Before anybody lets go: whoever waits for the agent would be faster than we.
     this.#reserve()
+    const asking = new LinkedAbort(this.#signal)
+    const watching = new LinkedAbort(this.#signal)
+    try {
+      const asked = this.#ask(found, asking.signal)
+      const free = this.#whenFree(watching.signal)
+      const letGo = await this.#answer(asked, free, asking.signal)
+      if (letGo !== undefined && !mayHaveLetGo(letGo, found)) {
+        const over = await this.#isOverAnyway(letGo, free, asking.signal)
+        if (!over) return this.#notLetGo(found, failureOf(letGo), letGo)
+      }
+      if ((await free).kind === 'ran-out') return this.ranOut()
+      // Anew: it is kept for 30 s from here on.
+      this.#reserve()
+      return { kind: 'released', fromChannel: holder.channel || letGo?.endpoint.channel || '', holder }
+    } finally {
+      for (const abort of [asking, watching]) {
+        abort.unlink()
+        abort.abort(new Error('the take-over has ended'))
+      }
+    }
+  }
+
+  #ask({ holder, endpoints }: Found, signal: AbortSignal): Promise<LetGo | undefined> {
     const { channel, version } = this.#ports.instance
     const { uid, name } = this.#request.agent
-    const letGo = await askToLetGo(
-      endpoints,
-      {
-        uid,
-        ...(name === undefined ? {} : { agent: name }),
-        requestedByChannel: channel,
-        requestedByVersion: version
-      },
-      {
-        client: this.#ports.client,
-        signal: this.#signal,
-        onAsking: (endpoint) => this.#request.onProgress?.({ kind: 'asking', holder, endpoint })
-      }
-    )
-    if (!this.#mayHaveLetGo(letGo, found) && (await this.#locate()).kind !== 'nobody') {
-      return this.#notLetGo(found, failureOf(letGo), letGo)
+    const request = {
+      uid,
+      ...(name === undefined ? {} : { agent: name }),
+      requestedByChannel: channel,
+      requestedByVersion: version
     }
-    return this.#whenFree(holder, letGo)
+    const onAsking = (endpoint: InstanceEndpoint) => {
+      this.#request.onProgress?.({ kind: 'asking', holder, endpoint })
+    }
+    return askToLetGo(endpoints, request, { client: this.#ports.client, signal, onAsking })
   }
 
-  /** It said so, or it said that it has nothing of it although the lease names it: then it is letting go already. */
-  #mayHaveLetGo(letGo: LetGo | undefined, { holder, endpoints }: Found): boolean {
-    if (letGo?.answer.kind !== 'released') return false
-    return letGo.answer.count > 0 || holder.pid === 0 || endpoints.some(({ pid }) => pid === holder.pid)
+  /**
+   * What the holder says. It says it only after its last step, so it is given a moment once the agent is free; one that is
+   * stopped never says anything, and is a holder no longer once its lease is over: then it is undefined.
+   */
+  #answer(
+    asked: Promise<LetGo | undefined>,
+    free: Promise<WaitResult>,
+    signal: AbortSignal
+  ): Promise<LetGo | undefined> {
+    const nothing = free.then(async () => {
+      await this.#ports.clock.sleep(A_MOMENT_MS, signal)
+      return undefined
+    })
+    return Promise.race([asked, nothing])
   }
 
-  async #whenFree(holder: Holder, letGo: LetGo | undefined): Promise<TakeOverResult> {
+  /** It did not let go, and has none of it any more: whoever dies breaks the connection first. */
+  async #isOverAnyway(letGo: LetGo, free: Promise<WaitResult>, signal: AbortSignal): Promise<boolean> {
+    if (letGo.answer.kind !== 'no-answer') return (await this.#locate()).kind === 'nobody'
+    const aMoment = this.#ports.clock.sleep(A_MOMENT_MS, signal)
+    return Promise.race([free.then(() => true), aMoment.then(() => false)])
+  }
+
+  #whenFree(signal: AbortSignal): Promise<WaitResult> {
     const { store, others, clock } = this.#ports
-    const waited = await waitUntilFree(this.#uid, {
+    return waitUntilFree(this.#uid, {
       store,
       others,
       clock,
-      signal: this.#signal,
+      signal,
       timeoutMs: this.#timeoutMs,
-      onStillHeld: (by) => {
-        this.#holder = by
-        this.#request.onProgress?.({ kind: 'waiting', holder: by })
+      onStillHeld: (holder) => {
+        this.#holder = holder
+        this.#request.onProgress?.({ kind: 'waiting', holder })
       }
     })
-    if (waited.kind === 'ran-out') return this.ranOut()
-    // Anew: it is kept for 30 s from here on.
-    this.#reserve()
-    return { kind: 'released', fromChannel: holder.channel || letGo?.endpoint.channel || '', holder }
   }
 
   #notLetGo(found: Found, why: FailureKind, letGo?: LetGo): TakeOverResult {
@@ -203,9 +234,14 @@ class TakeOver {
   }
 }
 
-function failureOf(letGo: LetGo | undefined): FailureKind {
-  const answer = letGo?.answer
-  switch (answer?.kind) {
+/** It said so, or it said that it has nothing of it although the lease names it: then it is letting go already. */
+function mayHaveLetGo({ answer }: LetGo, { holder, endpoints }: Found): boolean {
+  if (answer.kind !== 'released') return false
+  return answer.count > 0 || holder.pid === 0 || endpoints.some(({ pid }) => pid === holder.pid)
+}
+
+function failureOf({ answer }: LetGo): FailureKind {
+  switch (answer.kind) {
     case 'refused':
     case 'too-old':
       return answer.kind
