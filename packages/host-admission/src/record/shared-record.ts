@@ -157,11 +157,7 @@ export class SharedRecord {
     return log
   }
 
-  async #locked<T>(
-    paths: RecordPaths,
-    section: () => T,
-    options: LockOptions
-  ): Promise<T> {
+  async #locked<T>(paths: RecordPaths, section: () => T, options: LockOptions): Promise<T> {
     try {
       return await this.#lock.run(paths.lock, section, options)
     } catch (error) {
