@@ -7,6 +7,7 @@ import { Command, CommanderError } from 'commander'
 import type { CommandContext } from './commands/context.js'
 import { addRun, RUN_EXAMPLE } from './commands/run.js'
 import { addStatus } from './commands/status.js'
+import { addTakeOver } from './commands/take-over.js'
 import type { CrashHandler } from './crash.js'
 import { PROGRAM, print, writeError, writeOut } from './output.js'
 import { errorJson } from './report.js'
@@ -54,5 +55,6 @@ function createProgram(context: CommandContext): Command {
     .addHelpText('after', `\nExample:\n  ${RUN_EXAMPLE}\n  ${PROGRAM} status`)
   addRun(program, context)
   addStatus(program, context)
+  addTakeOver(program, context)
   return program
 }
