@@ -1,7 +1,8 @@
 /** What a HostAdmission is made from, what it is asked, and what it answers. */
 import type { AgentRef, Clock, HostIdentity, InstanceIdentity } from '@agentmux/lease-model'
-import type { Refusal } from '@agentmux/refusals'
+import type { AdviceOptions, Refusal } from '@agentmux/refusals'
 import type { HeldAgentLease } from './held-agent-lease.js'
+import type { SharedRecord } from './record/shared-record.js'
 
 export interface HostAdmissionOptions {
   readonly registryRoot: string
@@ -12,6 +13,13 @@ export interface HostAdmissionOptions {
   readonly ttlMs?: number
   /** Between SIGTERM and SIGKILL for the processes of an older claim, milliseconds; 1,000 unless given. */
   readonly previousGraceMs?: number
+  /**
+   * What the holders of the agents have written. Its highest epoch is the floor for every claim here (R10), and from the
+   * grant on it turns earlier epochs away.
+   */
+  readonly record?: SharedRecord
+  /** What a refused person can do here. */
+  readonly advice?: AdviceOptions
   /** Told of faults that are not losses, for the log. */
   readonly onFault?: (agent: AgentRef, fault: unknown) => void
 }
@@ -20,7 +28,7 @@ export interface AcquireOptions {
   /** The pane that will drive the agent. */
   readonly blockId: string
   readonly sessionId?: string
-  /** The highest epoch seen in the shared record (R10). */
+  /** The highest epoch seen anywhere but in the admission's own record (R10). */
   readonly epochFloor?: number
   readonly signal?: AbortSignal
   /** Called once, when the lease is lost; not when it is released. */
@@ -29,7 +37,9 @@ export interface AcquireOptions {
 
 export type AcquireResult =
   | { readonly kind: 'granted'; readonly lease: HeldAgentLease }
-  /** Somebody else drives the agent, or processes of the claim before could not be ended. */
+  /**
+   * Somebody else drives the agent or has just taken it over, or processes of the claim before could not be ended.
+   */
   | { readonly kind: 'refused'; readonly refusal: Refusal }
-  /** Could not find out: only watching can tell (`retryAfterMs`), or the lease files cannot be used. */
+  /** Could not find out: only watching can tell (`retryAfterMs`), or the files of the lease or the record cannot be used. */
   | { readonly kind: 'unknown'; readonly refusal: Refusal; readonly retryAfterMs?: number }

@@ -169,9 +169,13 @@ export class HeldAgentLease {
     await this.release()
   }
 
-  /** For HostAdmission. The watchdog has stopped the child, or is no more: whatever the file says, this lease is not used again. */
-  fence(): void {
-    this.#recordLoss(refusalOfUnconfirmed(this.agent, this.#home.clock))
+  /**
+   * The lease is lost, whatever its file says: it is not used again, and what runs under it is ended at once. For whoever
+   * knows a holder that the file does not: another tier, or a hand-over. Without a refusal, it could not be confirmed. A
+   * loss from before keeps its reason.
+   */
+  fence(refusal?: Refusal): void {
+    this.#recordLoss(refusal ?? refusalOfUnconfirmed(this.agent, this.#home.clock))
   }
 
   /** For HostAdmission. This process claims the agent anew: only the newer claim counts. Resolves when nothing of this one is left. */

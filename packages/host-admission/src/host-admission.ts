@@ -11,7 +11,6 @@ import {
   leaseTimings
 } from '@agentmux/lease-model'
 import {
-  type ClaimResult,
   type EndingResult,
   LeaseFault,
   LeaseStore,
@@ -21,33 +20,38 @@ import {
 import { AdmissionFault } from './admission-fault.js'
 import type { AcquireOptions, AcquireResult, HostAdmissionOptions } from './admission-options.js'
 import { checkAcquireOptions, checkAdmissionOptions } from './check-options.js'
+import { type ClaimHome, claimAtSpawn, type GrantedClaim, heldForAnother } from './claim-at-spawn.js'
 import { ClaimLook } from './claim-look.js'
 import type { EndedProcesses } from './claim-processes.js'
 import { type ClaimantInfo, claimantInfo } from './claimant-info.js'
 import { HeldAgentLease } from './held-agent-lease.js'
+import { HeldByName } from './held-by-name.js'
 import { HeldLeases } from './held-leases.js'
 import type { LeaseHome } from './lease-home.js'
 import { LinkedAbort } from './linked-abort.js'
 import { endPreviousClaim } from './previous-claim.js'
-import { refusalOfClaim, refusalOfFault, refusalOfRemaining } from './refusal-of.js'
+import { RecordFault } from './record/record-fault.js'
+import { refusalOfClaim, refusalOfFault, refusalOfLoss, refusalOfRemaining } from './refusal-of.js'
 import { RunningWatchdog } from './running-watchdog.js'
+import { HandoverHolds } from './takeover/handover-holds.js'
 import type { Watchdog } from './watchdog.js'
 
-type Granted = Extract<ClaimResult, { kind: 'granted' }>
-
 const PREVIOUS_GRACE_MS = 1_000
-/** An I/O error at a claim is tried once more after this long. */
-const CLAIM_RETRY_MS = 100
 /** After a suspension renewals are spread by this much each, so that thousands do not stall the process. */
 const SPREAD_MS = 0.2
 
 export class HostAdmission {
   readonly store: LeaseStore
+  /** The agents that were handed over a moment ago: nobody but their successor acquires them. */
+  readonly holds: HandoverHolds
+  /** The leases held here by the name of their agent. */
+  readonly names = new HeldByName()
   readonly #clock: Clock
   readonly #timings: LeaseTimings
   readonly #options: HostAdmissionOptions
   readonly #held = new HeldLeases()
   readonly #home: LeaseHome
+  readonly #claimHome: ClaimHome
   readonly #look = new ClaimLook()
   readonly #acquiring = new Map<LinkedAbort, Promise<AcquireResult>>()
   readonly #watchdog: RunningWatchdog
@@ -66,6 +70,10 @@ export class HostAdmission {
       endPrevious: (previous, signal) => this.#endPrevious(previous, signal),
       ...(options.host === undefined ? {} : { host: options.host })
     })
+    const { store } = this
+    this.holds = new HandoverHolds({ store, onFault: (uid, fault) => this.#report({ uid }, fault) })
+    const { record, advice } = options
+    this.#claimHome = { store, holds: this.holds, clock: this.#clock, record, advice }
     this.#watchdog = new RunningWatchdog(this.#timings, {
       onLook: () => this.#renewAll(),
       onFailure: () => {
@@ -73,11 +81,14 @@ export class HostAdmission {
       }
     })
     this.#home = {
-      store: this.store,
+      store,
       clock: this.#clock,
       timings: this.#timings,
       look: this.#look,
-      onGone: (lease) => this.#held.delete(lease),
+      onGone: (lease) => {
+        this.#held.delete(lease)
+        this.names.remove(lease)
+      },
       onFault: (agent, fault) => this.#report(agent, fault)
     }
   }
@@ -149,21 +160,20 @@ export class HostAdmission {
     try {
       // A claim that nobody contends never waits for anything: thousands in a row would keep every renewal waiting.
       await nextTurn()
-      const kept = await this.#endOwn(agent.uid, options.blockId, superseded)
-      if (kept.kind === 'remaining') {
-        return { kind: 'refused', refusal: refusalOfRemaining(agent, kept.processes) }
+      // Before anything of ours is ended: a hold keeps what runs here as it is.
+      const kept = heldForAnother(this.#claimHome, agent)
+      if (kept !== undefined) return kept
+      const ended = await this.#endOwn(agent.uid, options.blockId, superseded)
+      if (ended.kind === 'remaining') {
+        return { kind: 'refused', refusal: refusalOfRemaining(agent, ended.processes) }
       }
       signal.throwIfAborted()
-      const result = await this.#claim(agent, options, signal)
-      if (result.kind !== 'granted') {
-        const refusal = refusalOfClaim(agent, result, this.#clock)
-        if (result.kind === 'refused') return { kind: 'refused', refusal }
-        return { kind: 'unknown', refusal, retryAfterMs: result.retryAfterMs }
-      }
+      const result = await claimAtSpawn(this.#claimHome, agent, { options, signal })
+      if (result.kind !== 'granted') return result
       granted = true
       return await this.#hold(agent, result, { options, watchdog, signal })
     } catch (fault) {
-      if (!(fault instanceof LeaseFault)) throw fault
+      if (!(fault instanceof LeaseFault || fault instanceof RecordFault)) throw fault
       return { kind: 'unknown', refusal: refusalOfFault(agent, fault) }
     } finally {
       // Nothing runs under them any more; kept until here so that a new claim has their epoch and their start.
@@ -182,33 +192,15 @@ export class HostAdmission {
     return { kind: 'ended', count: 0 }
   }
 
-  async #claim(agent: AgentRef, options: AcquireOptions, signal: AbortSignal): Promise<ClaimResult> {
-    const { blockId, sessionId, epochFloor } = options
-    const request = {
-      agent,
-      blockId,
-      signal,
-      ...(sessionId === undefined ? {} : { sessionId }),
-      ...(epochFloor === undefined ? {} : { epochFloor })
-    }
-    try {
-      return await this.store.claim(request)
-    } catch (fault) {
-      // A fault that names its own remedy will not go away by itself.
-      if (!(fault instanceof LeaseFault) || fault.code !== 'io') throw fault
-      await this.#clock.sleep(CLAIM_RETRY_MS, signal)
-      return this.store.claim(request)
-    }
-  }
-
   /** From the grant to the caller: guarded from the first moment, and given back if anything goes wrong. */
   async #hold(
     agent: AgentRef,
-    { lease: claimed, previous }: Granted,
+    { lease: claimed, previous }: GrantedClaim,
     { options, watchdog, signal }: { options: AcquireOptions; watchdog: Watchdog; signal: AbortSignal }
   ): Promise<AcquireResult> {
     const lease = new HeldAgentLease(this.#home, claimed, agent)
     this.#held.add(lease)
+    this.names.add(lease)
     lease.begin(watchdog.guard(lease.claimId, claimed.renewedBootMs, () => lease.fence()))
     // Made by another admission with our identity and replaced before its processes were ended: nobody else knows of
     // it now. While something of it may be left, ours is not given back, it runs out.
@@ -220,12 +212,13 @@ export class HostAdmission {
         const ending = await this.#endPrevious(untraced, signal)
         if (ending.kind === 'remaining') {
           const result = { kind: 'refused', holder, remaining: ending.processes } as const
-          return { kind: 'refused', refusal: refusalOfClaim(agent, result, this.#clock) }
+          return { kind: 'refused', refusal: refusalOfClaim(agent, result, { clock: this.#clock }) }
         }
         untraced = undefined
       }
       // Without the watchdog nothing may be started.
       await watchdog.ready(signal)
+      await this.#makeKnown(lease, signal)
       signal.throwIfAborted()
       if (lease.loss !== undefined) return { kind: 'refused', refusal: lease.loss }
       if (options.onLost !== undefined) lease.listen(options.onLost)
@@ -235,6 +228,15 @@ export class HostAdmission {
       if (untraced !== undefined) lease.abandon()
       else if (!handedOver) await lease.release().catch((fault: unknown) => this.#report(agent, fault))
     }
+  }
+
+  /** From here on the record turns away what an older holder still sends. A later epoch in it means that we are not the last. */
+  async #makeKnown(lease: HeldAgentLease, signal: AbortSignal): Promise<void> {
+    const { record } = this.#options
+    if (record === undefined) return
+    const { agent, epoch } = lease
+    const result = await record.append(agent.uid, { events: [], epoch, signal })
+    if (result.kind === 'rejected') lease.fence(refusalOfLoss(agent, { why: 'taken' }, this.#clock))
   }
 
   #endPrevious(previous: PreviousClaim, signal: AbortSignal | undefined): Promise<EndingResult> {

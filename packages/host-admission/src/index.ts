@@ -11,27 +11,47 @@ export {
   findClaimProcesses
 } from './claim-processes.js'
 export { type ClaimantInfo, claimantInfo } from './claimant-info.js'
-// The pieces of the daemon: each works by itself, none is wired into HostAdmission yet.
-export { type CheckedBy, EarlyCheck } from './early/early-check.js'
+export {
+  type CheckedBy,
+  type Doubt,
+  type EarlyAnswer,
+  EarlyCheck,
+  type EarlyCheckOptions
+} from './early/early-check.js'
+export type { ElsewhereTier, HeldElsewhere } from './early/held-elsewhere.js'
 export type { HeldAgentLease } from './held-agent-lease.js'
 export type { GivenUp, HeldCheck, LostCheck, StartedChild, StartResult } from './held-answers.js'
-export { HeldByName } from './held-by-name.js'
+export { type Fenceable, HeldByName } from './held-by-name.js'
 export { HostAdmission } from './host-admission.js'
-export { InstanceClient } from './instance/instance-client.js'
+export type { Holding } from './instance/holding.js'
+export { InstanceClient, type InstanceClientOptions } from './instance/instance-client.js'
 export { InstanceEndpoint } from './instance/instance-endpoint.js'
-export type { ReleaseRequest } from './instance/release-answer.js'
-export { localHolding, localHoldings } from './local-holding.js'
+export { loopbackOrigin } from './instance/loopback-url.js'
+export type { ReleaseAnswer, ReleaseRequest } from './instance/release-answer.js'
+export { type HeldLease, localHolding, localHoldings } from './local-holding.js'
+export { type FileText, readPrivateFile, removeQuietly, replacePrivateFile } from './private-file.js'
 export type { ProcessEntry } from './process-table.js'
-export { OtherInstances } from './reactive/other-instances.js'
+export { OtherInstances, type ProbeResult } from './reactive/other-instances.js'
 export { type AgentRegistration, type OwnServer, ReactiveRegistry } from './reactive/reactive-registry.js'
 export { stem } from './reactive/stem.js'
-export { fencedZone } from './record/fenced-zone.js'
+export type { AppendRequest, AppendResult } from './record/append.js'
+export { fencedZone, type ZoneResult } from './record/fenced-zone.js'
 export { outputEvents } from './record/output-events.js'
 export { RecordFault } from './record/record-fault.js'
-export { RecordFence } from './record/record-fence.js'
+export { type FencedAppend, RecordFence } from './record/record-fence.js'
 export type { RecordEvent, RecordItem, RecordLine } from './record/record-line.js'
-export { type ReadResult, SharedRecord } from './record/shared-record.js'
-export { askToLetGo } from './takeover/ask-to-let-go.js'
-export { HandoverHolds } from './takeover/handover-holds.js'
-export { locateHolder } from './takeover/locate-holder.js'
-export { waitUntilFree } from './takeover/wait-until-free.js'
+export { type ReadResult, SharedRecord, type SharedRecordOptions } from './record/shared-record.js'
+export { comparableUid } from './same-uid.js'
+export { askToLetGo, type LetGo } from './takeover/ask-to-let-go.js'
+export { HandoverHolds, type PlacedHold } from './takeover/handover-holds.js'
+export type { Successor } from './takeover/hold-file.js'
+export { HOLD_MS } from './takeover/hold-refuses.js'
+export { type Located, locateHolder } from './takeover/locate-holder.js'
+export { takeOver } from './takeover/take-over.js'
+export type {
+  TakeOverPorts,
+  TakeOverProgress,
+  TakeOverRequest,
+  TakeOverResult
+} from './takeover/take-over-answers.js'
+export { type WaitResult, waitUntilFree } from './takeover/wait-until-free.js'

@@ -2,6 +2,7 @@
 import type { AgentRef, Clock } from '@agentmux/lease-model'
 import type { ClaimResult, LeaseFault, Loss } from '@agentmux/lease-store'
 import {
+  type AdviceOptions,
   heldRefusal,
   type LossReason,
   leaseIoRefusal,
@@ -15,21 +16,18 @@ import {
   unknownRefusal
 } from '@agentmux/refusals'
 import { lockingProcess } from './locking-process.js'
+import type { RecordFault } from './record/record-fault.js'
 
 export function refusalOfClaim(
   agent: AgentRef,
-  result: Exclude<ClaimResult, { kind: 'granted' }>,
-  clock: Clock
+  result: Exclude<ClaimResult, { kind: 'granted' | 'withheld' }>,
+  { clock, advice = {} }: { clock: Clock; advice?: AdviceOptions | undefined }
 ): Refusal {
   const nowMs = clock.wallMs()
   if (result.kind === 'unknown') {
     const named = result.holder.hostname !== '' || result.holder.pid > 0
-    return unknownRefusal(
-      agent,
-      result.retryAfterMs,
-      nowMs,
-      named ? { holder: result.holder } : { reason: 'unreadable' }
-    )
+    const known = named ? { holder: result.holder } : { reason: 'unreadable' as const }
+    return unknownRefusal(agent, result.retryAfterMs, nowMs, { ...advice, ...known })
   }
   if (result.remaining !== undefined) {
     const remaining = result.remaining.map(({ pid, command, why }) => ({
@@ -39,14 +37,14 @@ export function refusalOfClaim(
     }))
     return refusalOfRemaining(agent, remaining)
   }
-  return heldRefusal(agent, result.holder, nowMs)
+  return heldRefusal(agent, result.holder, nowMs, advice)
 }
 
 export function refusalOfRemaining(agent: AgentRef, processes: readonly RemainingProcess[]): Refusal {
   return processesRemainRefusal(agent, processes)
 }
 
-export function refusalOfFault(agent: AgentRef, fault: LeaseFault): Refusal {
+export function refusalOfFault(agent: AgentRef, fault: LeaseFault | RecordFault): Refusal {
   if (fault.code === 'lock-timeout') {
     return lockStuckRefusal(agent, fault.path, { process: lockingProcess(fault) })
   }

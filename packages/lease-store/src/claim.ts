@@ -90,6 +90,7 @@ function turnedAway(
 }
 
 function grant(claimer: Claimer, paths: LeasePaths, request: ClaimRequest, taken?: Taken): ClaimResult {
+  if (request.unless?.() === true) return { kind: 'withheld' }
   const { clock, eyes, folder } = claimer
   const epochFloor = request.epochFloor ?? 0
   const wallMs = clock.wallMs()

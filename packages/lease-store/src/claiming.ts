@@ -42,6 +42,8 @@ export class Claiming {
       }
       const outcome = await lock.run(paths.lock, section, { waitMs, signal, create })
       if (outcome.kind !== 'end-first') return outcome
+      // Nobody's processes are ended for a claim that would not be granted.
+      if (request.unless?.() === true) return { kind: 'withheld' }
       // The lock is not held while processes are ended; what is found afterwards is judged anew.
       const { previous } = outcome
       const ending = (await endPrevious?.(previous, signal)) ?? { kind: 'ended' }

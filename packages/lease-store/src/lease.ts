@@ -29,6 +29,11 @@ export interface ClaimRequest {
   readonly sessionId?: string
   /** The highest epoch the caller has seen for this agent elsewhere (R10); a whole number below 2^53-1. */
   readonly epochFloor?: number
+  /**
+   * Asked under the key's lock, at the last moment before something would be written: true withholds the grant. Must be
+   * quick and must not wait. What it throws, `claim` throws.
+   */
+  readonly unless?: () => boolean
   /** Ends the wait for the lock, and is passed to `endPrevious`. Nothing is held after an abort. */
   readonly signal?: AbortSignal
 }
@@ -54,6 +59,8 @@ export type ClaimResult =
   | { readonly kind: 'refused'; readonly holder: Holder; readonly remaining?: readonly RemainingProcess[] }
   /** Only watching can tell: ask again within this store after `retryAfterMs`, or use `waitForRelease`. */
   | { readonly kind: 'unknown'; readonly holder: Holder; readonly retryAfterMs: number }
+  /** Nobody stood in the way but the caller's own `unless`. The lease and its counter are as they were. */
+  | { readonly kind: 'withheld' }
 
 /** The claim whose place a new one takes. */
 export interface PreviousClaim {

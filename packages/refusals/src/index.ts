@@ -40,6 +40,13 @@ export {
 } from './refusal.js'
 export { refusalToJson } from './refusal-to-json.js'
 export { REMAINS_BECAUSE, type RemainingProcess, type RemainsBecause } from './remaining-process.js'
+export {
+  TAKE_OVER_FAILURES,
+  type TakeOverFailure,
+  type TakeOverOptions,
+  takeOverMessage
+} from './take-over-message.js'
+export { askingToLetGoMessage, reservedMessage, takeOverQuestion } from './take-over-progress.js'
 export { type TakenOverOptions, takenOverMessage } from './taken-over-message.js'
 export {
   UNKNOWN_REASONS,

@@ -9,6 +9,8 @@ import type { ReleaseAnswer, ReleaseRequest } from '../instance/release-answer.j
 export interface AskOptions {
   readonly client: InstanceClient
   readonly signal?: AbortSignal | undefined
+  /** Told of each that is asked, before it is. */
+  readonly onAsking?: ((endpoint: InstanceEndpoint) => void) | undefined
 }
 
 /** The answer that tells most, and who gave it. Undefined if there was nobody to ask. */
@@ -31,10 +33,11 @@ const TELLING: readonly ReleaseAnswer['kind'][] = [
 export async function askToLetGo(
   endpoints: readonly InstanceEndpoint[],
   request: ReleaseRequest,
-  { client, signal }: AskOptions
+  { client, signal, onAsking }: AskOptions
 ): Promise<LetGo | undefined> {
   const answers: LetGo[] = []
   for (const endpoint of endpoints) {
+    onAsking?.(endpoint)
     const answer = await client.requestRelease(endpoint, request, signal)
     if (answer.kind === 'released' && answer.count > 0) return { endpoint, answer }
     answers.push({ endpoint, answer })

@@ -4,7 +4,7 @@
  */
 import type { LeaseStore } from '@agentmux/lease-store'
 import { readPrivateFile, removeQuietly, replacePrivateFile } from '../private-file.js'
-import { formatHold, HOLD_MS, type HoldRefusal, holdRefuses } from './hold-refuses.js'
+import { formatHold, HOLD_MS, type LiveHold, liveHold } from './hold-refuses.js'
 
 /** For whom an agent is kept. */
 export interface Successor {
@@ -41,11 +41,11 @@ export function writeHold(store: LeaseStore, uid: string, successor: Successor):
   return text
 }
 
-/** Whether the agent is kept for somebody other than this store's instance. A file that cannot be read keeps nothing. */
-export function readHold(store: LeaseStore, uid: string): HoldRefusal | undefined {
+/** For whom the agent is kept now; undefined if for nobody. A file that cannot be read keeps nothing. */
+export function readHold(store: LeaseStore, uid: string): LiveHold | undefined {
   const file = readPrivateFile(holdFileOf(store, uid))
   if (file.kind !== 'text') return undefined
-  return holdRefuses(file.text, { host: store.host, bootMs: store.clock.bootMs(), instance: store.instance })
+  return liveHold(file.text, { host: store.host, bootMs: store.clock.bootMs(), instance: store.instance })
 }
 
 /** Ends a hold; only the one with this text, where it is given. */

@@ -22,6 +22,13 @@ export interface HoldRefusal {
   readonly toVersion: string
 }
 
+/** A hold that counts now. */
+export interface LiveHold extends HoldRefusal {
+  /** Whether whoever asks is the successor, or may be it: its owner id is empty where the hold names no owner. */
+  readonly forReader: boolean
+  readonly toBootId: string
+}
+
 export interface HoldReader {
   readonly host: Pick<HostIdentity, 'hostBootId'>
   readonly bootMs: number
@@ -36,19 +43,29 @@ const BOOT_CLOCK_SLACK_MS = 50
 const MAX_TEXT = 1_024
 
 /**
- * Whether the agent is kept for somebody else, by the text of its hold file. Undefined if it is not: the file is damaged,
- * of another boot, expired or further ahead than any hold, or the one who asks is its successor.
+ * For whom the agent is kept, by the text of its hold file. Undefined if for nobody: the file is damaged, of another
+ * boot, expired or further ahead than any hold.
  */
-export function holdRefuses(
-  holdFileText: string,
-  { host, bootMs, instance }: HoldReader
-): HoldRefusal | undefined {
+export function liveHold(holdFileText: string, { host, bootMs, instance }: HoldReader): LiveHold | undefined {
   const hold = parseHold(holdFileText)
   if (hold === undefined || hold.host_boot_id !== host.hostBootId) return undefined
   const remainingMs = hold.until_boot_ms - bootMs
   if (remainingMs <= 0 || remainingMs > HOLD_MS + BOOT_CLOCK_SLACK_MS) return undefined
-  if (isSuccessor(hold, instance)) return undefined
-  return { untilBootMs: hold.until_boot_ms, toChannel: hold.to_channel, toVersion: hold.to_version }
+  return {
+    untilBootMs: hold.until_boot_ms,
+    toChannel: hold.to_channel,
+    toVersion: hold.to_version,
+    toBootId: hold.to_boot_id,
+    forReader: isSuccessor(hold, instance)
+  }
+}
+
+/** Whether the agent is kept for somebody else; undefined if it is kept for nobody, or for the one who asks. */
+export function holdRefuses(holdFileText: string, reader: HoldReader): HoldRefusal | undefined {
+  const hold = liveHold(holdFileText, reader)
+  if (hold === undefined || hold.forReader) return undefined
+  const { untilBootMs, toChannel, toVersion } = hold
+  return { untilBootMs, toChannel, toVersion }
 }
 
 /** Undefined if it is damaged. */

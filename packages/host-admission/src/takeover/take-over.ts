@@ -1,0 +1,220 @@
+/**
+ * Takes an agent over from whoever drives it on this computer: finds the holder, asks it to let go, waits until it has,
+ * and keeps the agent for us, so that whoever restarts the old holder does not win it back. Only where a person has
+ * confirmed it (R5). Whatever else it comes to, it leaves nothing behind.
+ */
+import type { Holder } from '@agentmux/lease-model'
+import { LeaseFault, leaseKey } from '@agentmux/lease-store'
+import { type TakeOverFailure, takeOverMessage, unknownRefusal } from '@agentmux/refusals'
+import { LinkedAbort } from '../linked-abort.js'
+import { refusalOfFault } from '../refusal-of.js'
+import { askToLetGo, type LetGo } from './ask-to-let-go.js'
+import type { Successor } from './hold-file.js'
+import { type Located, locateHolder } from './locate-holder.js'
+import type { TakeOverPorts, TakeOverRequest, TakeOverResult } from './take-over-answers.js'
+import { waitUntilFree } from './wait-until-free.js'
+
+type FailureKind = Exclude<TakeOverFailure, 'ran-out'>
+type Found = Extract<Located, { kind: 'found' | 'unknown' }>
+
+const TIMEOUT_MS = 25_000
+
+/**
+ * After `free` and `released` the agent is kept for us for 30 s: claim it, others are turned away.
+ *
+ * @throws the signal's reason when aborted; TypeError or RangeError for what cannot be a UID.
+ */
+export async function takeOver(request: TakeOverRequest, ports: TakeOverPorts): Promise<TakeOverResult> {
+  leaseKey(request.agent.uid)
+  const { clock } = ports
+  const bound = new LinkedAbort(request.signal)
+  const ranOut = new Error('it was not free in time')
+  const timeoutMs = request.timeoutMs ?? TIMEOUT_MS
+  const cancelTimer = clock.after(timeoutMs, () => bound.abort(ranOut))
+  const takeOver = new TakeOver(request, ports, { signal: bound.signal, timeoutMs })
+  let result: TakeOverResult | undefined
+  try {
+    result = await takeOver.run()
+    request.signal?.throwIfAborted()
+    return result
+  } catch (error) {
+    result = undefined
+    if (error === ranOut) return takeOver.ranOut()
+    if (error instanceof LeaseFault) return takeOver.unreadable(error)
+    throw error
+  } finally {
+    cancelTimer()
+    bound.unlink()
+    if (result?.kind !== 'free' && result?.kind !== 'released') takeOver.leaveNothing()
+  }
+}
+
+class TakeOver {
+  readonly #request: TakeOverRequest
+  readonly #ports: TakeOverPorts
+  readonly #signal: AbortSignal
+  readonly #timeoutMs: number
+  readonly #successor: Successor
+  /** Who had it when last seen. */
+  #holder: Holder | undefined
+  #reserved = false
+
+  constructor(
+    request: TakeOverRequest,
+    ports: TakeOverPorts,
+    { signal, timeoutMs }: { signal: AbortSignal; timeoutMs: number }
+  ) {
+    this.#request = request
+    this.#ports = ports
+    this.#signal = signal
+    this.#timeoutMs = timeoutMs
+    const { channel, version } = ports.instance
+    const { ownerBootId } = ports.store.instance
+    const alone = request.reserveFor === 'this-process'
+    this.#successor = { channel, version, ...(alone ? { ownerBootId } : {}) }
+  }
+
+  async run(): Promise<TakeOverResult> {
+    let located = await this.#locate()
+    if (located.kind === 'nobody') {
+      this.#reserve()
+      if (this.#isFree()) return { kind: 'free' }
+      // Somebody claimed it before the reservation stood.
+      located = await this.#locate()
+    }
+    switch (located.kind) {
+      case 'nobody':
+        return { kind: 'free' }
+      case 'this-process':
+        return { kind: 'this-process', blockId: located.lease.blockId }
+      case 'another-computer':
+        return this.#failed('another-computer', located.holder)
+      default:
+        return this.#takeFrom(located)
+    }
+  }
+
+  ranOut(): TakeOverResult {
+    const holder = this.#holder
+    const message = this.#message('ran-out', { holder, waitedMs: this.#timeoutMs })
+    return holder === undefined ? { kind: 'ran-out', message } : { kind: 'ran-out', holder, message }
+  }
+
+  unreadable(fault: LeaseFault): TakeOverResult {
+    return { kind: 'unknown', message: refusalOfFault(this.#request.agent, fault).message }
+  }
+
+  /** Takes back the hold that names us, the holder's as well. */
+  leaveNothing(): void {
+    if (this.#reserved) this.#ports.holds.withdrawReservation(this.#uid, this.#successor)
+  }
+
+  async #takeFrom(found: Found): Promise<TakeOverResult> {
+    const { holder, endpoints } = found
+    this.#holder = holder
+    if (endpoints.length === 0) return this.#notLetGo(found, 'not-running')
+    // Before anybody lets go: whoever waits for the agent would be faster than we.
+    this.#reserve()
+    const { channel, version } = this.#ports.instance
+    const { uid, name } = this.#request.agent
+    const letGo = await askToLetGo(
+      endpoints,
+      {
+        uid,
+        ...(name === undefined ? {} : { agent: name }),
+        requestedByChannel: channel,
+        requestedByVersion: version
+      },
+      {
+        client: this.#ports.client,
+        signal: this.#signal,
+        onAsking: (endpoint) => this.#request.onProgress?.({ kind: 'asking', holder, endpoint })
+      }
+    )
+    if (!this.#mayHaveLetGo(letGo, found) && (await this.#locate()).kind !== 'nobody') {
+      return this.#notLetGo(found, failureOf(letGo), letGo)
+    }
+    return this.#whenFree(holder, letGo)
+  }
+
+  /** It said so, or it said that it has nothing of it although the lease names it: then it is letting go already. */
+  #mayHaveLetGo(letGo: LetGo | undefined, { holder, endpoints }: Found): boolean {
+    if (letGo?.answer.kind !== 'released') return false
+    return letGo.answer.count > 0 || holder.pid === 0 || endpoints.some(({ pid }) => pid === holder.pid)
+  }
+
+  async #whenFree(holder: Holder, letGo: LetGo | undefined): Promise<TakeOverResult> {
+    const { store, others, clock } = this.#ports
+    const waited = await waitUntilFree(this.#uid, {
+      store,
+      others,
+      clock,
+      signal: this.#signal,
+      timeoutMs: this.#timeoutMs,
+      onStillHeld: (by) => {
+        this.#holder = by
+        this.#request.onProgress?.({ kind: 'waiting', holder: by })
+      }
+    })
+    if (waited.kind === 'ran-out') return this.ranOut()
+    // Anew: it is kept for 30 s from here on.
+    this.#reserve()
+    return { kind: 'released', fromChannel: holder.channel || letGo?.endpoint.channel || '', holder }
+  }
+
+  #notLetGo(found: Found, why: FailureKind, letGo?: LetGo): TakeOverResult {
+    const { holder } = found
+    if (found.kind === 'found') return this.#failed(why, holder, letGo)
+    const { agent } = this.#request
+    const { retryAfterMs } = found
+    const named = holder.hostname !== '' || holder.pid > 0
+    const known = named ? { holder } : { reason: 'unreadable' as const }
+    const { message } = unknownRefusal(agent, retryAfterMs, this.#ports.clock.wallMs(), known)
+    return { kind: 'unknown', message, retryAfterMs }
+  }
+
+  #failed(kind: FailureKind, holder: Holder, letGo?: LetGo): TakeOverResult {
+    const said = letGo?.answer.kind === 'refused' ? letGo.answer.error : undefined
+    return { kind, holder, message: this.#message(kind, { holder, said }) }
+  }
+
+  #message(failure: TakeOverFailure, options: Parameters<typeof takeOverMessage>[3]): string {
+    return takeOverMessage(this.#request.agent, failure, this.#ports.clock.wallMs(), options)
+  }
+
+  #locate(): Promise<Located> {
+    const { store, held, others } = this.#ports
+    return locateHolder(this.#uid, { store, held, others, signal: this.#signal })
+  }
+
+  #isFree(): boolean {
+    const { store } = this.#ports
+    const look = store.liveHolderOtherThan(this.#uid, store.instance.ownerBootId)
+    return look.kind === 'free' || look.kind === 'over'
+  }
+
+  #reserve(): void {
+    this.#reserved = true
+    this.#ports.holds.reserve(this.#uid, this.#successor)
+  }
+
+  get #uid(): string {
+    return this.#request.agent.uid
+  }
+}
+
+function failureOf(letGo: LetGo | undefined): FailureKind {
+  const answer = letGo?.answer
+  switch (answer?.kind) {
+    case 'refused':
+    case 'too-old':
+      return answer.kind
+    case 'no-answer':
+      return answer.why === 'refused' ? 'not-running' : 'no-answer'
+    case 'bad-answer':
+      return 'no-answer'
+    default:
+      // Whoever answered there is not the instance that the lease names.
+      return 'not-running'
+  }
+}
