@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   EarlyCheck,
-  HandoverHolds,
+  type HandoverHolds,
   HostAdmission,
   InstanceClient,
   OtherInstances,
@@ -48,10 +48,11 @@ export class House {
       registryRoot: join(scene.shared, 'agents', 'registry'),
       instance,
       clock,
-      ttlMs
+      ttlMs,
+      record: this.record
     })
-    const { store } = this.admission
-    this.holds = new HandoverHolds({ store })
+    const { store, holds } = this.admission
+    this.holds = holds
     this.registry = new ReactiveRegistry(scene.shared, { clock, host: store.host })
     this.client = new InstanceClient({ clock })
     this.others = new OtherInstances({
