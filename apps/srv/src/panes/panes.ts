@@ -224,8 +224,7 @@ export class Panes {
     const wanted = comparable(uid)
     const openings = [...this.#opening.values()].filter((one) => comparable(one.uid) === wanted)
     // Whoever was about to start it gives way: what it has claimed it gives back.
-    const stopped = () =>
-      new OpenStopped({ kind: 'refused', by: 'handover-hold', refusal: refusal() })
+    const stopped = () => new OpenStopped({ kind: 'refused', by: 'handover-hold', refusal: refusal() })
     for (const { abort } of openings) abort.abort(stopped())
     await Promise.allSettled(openings.map(({ done }) => done))
     const mark: RecordEvent = { kind: 'handed-over', to_channel: toChannel, to_version: toVersion }
@@ -331,8 +330,9 @@ export class Panes {
     // A pane that is run again becomes the newest.
     this.#panes.delete(blockId)
     this.#panes.set(blockId, pane)
-    const { agent, epoch } = pane.lease
-    this.#tell({ kind: 'granted', agent, blockId, epoch })
+    const { agent, epoch, replaced } = pane.lease
+    const instead = replaced === undefined ? {} : { replaced }
+    this.#tell({ kind: 'granted', agent, blockId, epoch, ...instead })
     this.#emit('opened', pane.view)
     if (pane.state === 'running') this.#names.add({ blockId, uid: request.uid }, request.agent ?? request.uid)
     else this.#revoke.get(pane)?.()
