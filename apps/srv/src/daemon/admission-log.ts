@@ -54,9 +54,11 @@ export class AdmissionLog {
     }
   }
 
-  #granted({ agent, blockId, epoch }: Of<'granted'>): void {
+  #granted({ agent, blockId, epoch, replaced }: Of<'granted'>): void {
     this.#metrics.count('granted', 'host')
-    this.#log.info({ event: 'granted', agent, block_id: blockId, epoch, by: this.#us }, 'lease granted')
+    if (replaced !== undefined) this.#metrics.count(`reclaimed_${replaced.why}`, 'host')
+    const line = { event: 'granted', agent, block_id: blockId, epoch, to: this.#us }
+    this.#log.info({ ...line, replaced: replaced ?? null }, 'lease granted')
   }
 
   #denied({ kind, agent, by, refusal }: Of<'denied' | 'unknown'>): void {

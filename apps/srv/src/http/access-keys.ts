@@ -23,7 +23,7 @@ export interface IdentifiedCaller {
 
 export interface AccessKeysOptions {
   readonly full: string
-  readonly lan?: string
+  readonly lan?: string | undefined
   /** The live pane whose own key this is, in constant time. */
   readonly paneOfKey: (presented: string) => PaneView | undefined
 }

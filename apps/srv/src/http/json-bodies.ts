@@ -38,16 +38,16 @@ function wrongField(issue: z.core.$ZodIssue | undefined, body: unknown): HttpErr
   const path = issue?.path ?? []
   const field = path.map(String).join('.')
   if (issue === undefined || path.length === 0) return new HttpError(400, 'the body must be an object')
-  return new HttpError(400, `${field} ${isMissing(body, path) ? 'required' : problemOf(issue)}`)
+  return new HttpError(400, `${field} ${isMissing(body, issue) ? 'required' : problemOf(issue)}`)
 }
 
-function isMissing(body: unknown, path: readonly PropertyKey[]): boolean {
+function isMissing(body: unknown, { path, code }: z.core.$ZodIssue): boolean {
   let value = body
   for (const key of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return true
     value = (value as Record<PropertyKey, unknown>)[key]
   }
-  return value === undefined || value === ''
+  return value === undefined || (value === '' && code === 'too_small')
 }
 
 function problemOf(issue: z.core.$ZodIssue): string {

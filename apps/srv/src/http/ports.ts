@@ -2,10 +2,10 @@
 import type { HostAdmission } from '@agentmux/host-admission'
 import type { Clock } from '@agentmux/lease-model'
 import type { HandOver } from '../daemon/release-answer.js'
+import type { TakeOverPane } from '../daemon/take-over-answer.js'
 import type { Log } from '../log/log.js'
 import type { Metrics } from '../metrics/metrics.js'
 import type { Panes } from '../panes/panes.js'
-import type { TakeOverPane } from './take-over-answers.js'
 
 export interface HttpPorts {
   readonly panes: Panes

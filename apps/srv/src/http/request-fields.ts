@@ -14,6 +14,12 @@ export const askedUid = z.string().check(z.minLength(1), z.maxLength(MAX_UID_LEN
 /** What people call something. */
 export const name = z.string().check(z.maxLength(MAX_NAME_LENGTH))
 
+/** What an agent is called. */
+export const agentName = z.string().check(
+  z.maxLength(MAX_NAME_LENGTH),
+  z.refine((text) => text.trim() !== '' && !text.includes('\0'), { error: 'cannot be a name' })
+)
+
 /** The id of a pane. */
 export const blockId = z.string().check(z.minLength(1), z.maxLength(MAX_NAME_LENGTH))
 

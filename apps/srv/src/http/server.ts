@@ -3,7 +3,7 @@
  * guard, everything that a client can use up is bounded, and closing ends what is still being read.
  */
 import { randomUUID } from 'node:crypto'
-import { fastify } from 'fastify'
+import { fastify, LogController } from 'fastify'
 import { AccessKeys } from './access-keys.js'
 import { BrokenRequests } from './broken-requests.js'
 import { EventStreams } from './event-streams.js'
@@ -38,7 +38,7 @@ export function createHttpServer(ports: HttpPorts, options: HttpServerOptions): 
   const broken = new BrokenRequests()
   const app: HttpApp = fastify({
     loggerInstance: ports.log,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     requestIdHeader: false,
     exposeHeadRoutes: false,
@@ -56,9 +56,11 @@ export function createHttpServer(ports: HttpPorts, options: HttpServerOptions): 
   })
   app.server.maxConnections = limits.connections
 
-  const { full, lan } = { full: options.key, lan: options.lanKey }
-  const paneOfKey = (presented: string) => ports.panes.paneOfKey(presented)
-  const keys = new AccessKeys({ full, ...(lan === undefined ? {} : { lan }), paneOfKey })
+  const keys = new AccessKeys({
+    full: options.key,
+    lan: options.lanKey,
+    paneOfKey: (presented) => ports.panes.paneOfKey(presented)
+  })
   const events = new EventStreams(ports, limits)
   const records = new RecordStreams(ports, limits)
 

@@ -1,10 +1,17 @@
 /** What panes tell whoever keeps the log and the counters. Names both parties, holds no secret (R16). */
 import type { CheckedBy } from '@agentmux/host-admission'
-import type { AgentRef } from '@agentmux/lease-model'
+import type { AgentRef, Holder } from '@agentmux/lease-model'
 import type { Refusal } from '@agentmux/refusals'
 
 export type PaneNotice =
-  | { readonly kind: 'granted'; readonly agent: AgentRef; readonly blockId: string; readonly epoch: number }
+  | {
+      readonly kind: 'granted'
+      readonly agent: AgentRef
+      readonly blockId: string
+      readonly epoch: number
+      /** In whose place: its holder was dead, or the lease had run out. */
+      readonly replaced?: { readonly why: 'dead' | 'expired'; readonly holder: Holder }
+    }
   | {
       /** `unknown`: it could not be found out whether the agent is free. */
       readonly kind: 'denied' | 'unknown'

@@ -346,8 +346,9 @@ export class Panes {
     // A pane that is run again becomes the newest.
     this.#panes.delete(blockId)
     this.#panes.set(blockId, pane)
-    const { agent, epoch } = pane.lease
-    this.#tell({ kind: 'granted', agent, blockId, epoch })
+    const { agent, epoch, replaced } = pane.lease
+    const instead = replaced === undefined ? {} : { replaced }
+    this.#tell({ kind: 'granted', agent, blockId, epoch, ...instead })
     this.#emit('opened', pane.view)
     if (pane.state === 'running') this.#names.add({ blockId, uid: request.uid }, request.agent ?? request.uid)
     else this.#revoke.get(pane)?.()

@@ -1,26 +1,28 @@
 /** The panes of this daemon, for the command line and for consoles: list, open, one turn, close. */
 import * as z from 'zod/mini'
-import type { OpenResult, SendResult } from '../../panes/pane-answers.js'
+import type { SendResult } from '../../panes/pane-answers.js'
 import { clientGone } from '../client-gone.js'
 import { FULL, type HttpApp } from '../http-app.js'
 import { HttpError } from '../http-error.js'
 import type { HttpLimits } from '../http-limits.js'
+import { notOpened } from '../not-opened.js'
 import { paneJson } from '../pane-json.js'
 import type { HttpPorts } from '../ports.js'
-import { name, uid } from '../request-fields.js'
-import { retryFields } from '../retry-fields.js'
+import { agentName, uid } from '../request-fields.js'
 
 const MAX_WORDS = 4_096
 const MAX_GRACE_MS = 3_600_000
 
 /** What the system takes: no NUL. */
 const word = z.string().check(z.refine((text) => !text.includes('\0'), { error: 'must not hold a NUL' }))
+/** With a = in its name it would be another variable. */
+const variable = z.string().check(z.regex(/^[^=\0]+$/))
 const opening = z.object({
   uid,
-  agent: z.optional(name),
-  command: z.array(word).check(z.minLength(1), z.maxLength(MAX_WORDS)),
+  agent: z.optional(agentName),
+  command: z.tuple([word.check(z.minLength(1))], word).check(z.refine((words) => words.length <= MAX_WORDS)),
   cwd: z.optional(word),
-  env: z.optional(z.record(z.string(), word))
+  env: z.optional(z.record(variable, word))
 })
 const turn = z.object({ text: z.string() })
 const closing = z.object({
@@ -40,9 +42,10 @@ export function addAgentRoutes(app: HttpApp, { panes }: Pick<HttpPorts, 'panes'>
       ...(cwd === undefined ? {} : { cwd }),
       ...(env === undefined ? {} : { environment: env })
     }
-    const pane = paneOpened(await panes.open(request, clientGone(reply.raw)))
-    const { blockId, epoch, pid } = pane
-    return reply.code(201).send({ block_id: blockId, uid: pane.uid, epoch, pid })
+    const opened = await panes.open(request, clientGone(reply.raw))
+    if (opened.kind !== 'opened') throw notOpened(opened)
+    const { blockId, uid, epoch, pid } = opened.pane
+    return reply.code(201).send({ block_id: blockId, uid, epoch, pid })
   })
 
   app.post(
@@ -61,25 +64,6 @@ export function addAgentRoutes(app: HttpApp, { panes }: Pick<HttpPorts, 'panes'>
     if (closed.kind === 'closed') return { agent: paneJson(closed.pane) }
     return { agent: paneJson(closed.pane), remaining: closed.processes }
   })
-}
-
-function paneOpened(opened: OpenResult) {
-  switch (opened.kind) {
-    case 'opened':
-      return opened.pane
-    case 'refused':
-      throw new HttpError(409, opened.refusal.message, { refusal: opened.refusal, by: opened.by })
-    case 'unknown': {
-      const { refusal, by } = opened
-      throw new HttpError(503, refusal.message, { refusal, by, ...retryFields(opened.retryAfterMs) })
-    }
-    case 'cannot-run':
-      throw new HttpError(422, opened.message, { exit_code: opened.exitCode })
-    case 'too-many':
-      throw new HttpError(429, 'too many panes', { limit: opened.limit })
-    case 'closing':
-      throw new HttpError(503, 'closing')
-  }
 }
 
 /** The text is the caller's, and so is its length. */

@@ -8,11 +8,10 @@ import type { PaneRegistration } from '../../panes/pane-answers.js'
 import { type HttpApp, LAN, type Opens, REACTIVE } from '../http-app.js'
 import { HttpError } from '../http-error.js'
 import type { HttpPorts } from '../ports.js'
-import { blockId, name } from '../request-fields.js'
+import { agentName, blockId, name } from '../request-fields.js'
 
-const agentId = z.string().check(z.minLength(1), z.maxLength(256))
-const registration = z.object({ agent_id: agentId, block_id: blockId, tab_id: z.optional(name) })
-const withdrawal = z.object({ agent_id: agentId, block_id: z.optional(blockId) })
+const registration = z.object({ agent_id: agentName, block_id: blockId, tab_id: z.optional(name) })
+const withdrawal = z.object({ agent_id: agentName, block_id: z.optional(blockId) })
 const question = z.object({ id: z.optional(z.string()) })
 
 const REACTIVE_AND_LAN: Opens = [...new Set([...REACTIVE, ...LAN])]

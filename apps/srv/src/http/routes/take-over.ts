@@ -3,6 +3,7 @@ import * as z from 'zod/mini'
 import { clientGone } from '../client-gone.js'
 import { FULL, type HttpApp } from '../http-app.js'
 import { HttpError } from '../http-error.js'
+import { notOpened } from '../not-opened.js'
 import type { HttpPorts } from '../ports.js'
 import { blockId } from '../request-fields.js'
 import { retryFields } from '../retry-fields.js'
@@ -14,14 +15,11 @@ export function addTakeOverRoute(app: HttpApp, { takeOverPane }: Pick<HttpPorts,
     '/api/v1/agent/takeover',
     { config: { opens: FULL }, schema: { body: takeOver } },
     async ({ body }, reply) => {
-      const taken = await takeOverPane.takeOver(body.block_id, { signal: clientGone(reply.raw) })
+      const taken = await takeOverPane(body.block_id, clientGone(reply.raw))
       switch (taken.kind) {
-        case 'taken':
-          return taken.fromChannel === undefined
-            ? { ok: true, released: false }
-            : { ok: true, released: true, from_channel: taken.fromChannel }
-        case 'no-agent':
-          throw new HttpError(400, 'no agent in the pane')
+        case 'done':
+          if (!taken.released) return { ok: true, released: false }
+          return { ok: true, released: true, from_channel: taken.fromChannel }
         case 'no-such-pane':
           throw new HttpError(404, 'no such pane')
         case 'refused':
@@ -30,6 +28,8 @@ export function addTakeOverRoute(app: HttpApp, { takeOverPane }: Pick<HttpPorts,
           throw new HttpError(503, taken.message, retryFields(taken.retryAfterMs))
         case 'ran-out':
           throw new HttpError(504, taken.message)
+        case 'not-opened':
+          throw notOpened(taken.result)
       }
     }
   )

@@ -15,9 +15,9 @@ export interface RawRequest {
   readonly body?: string
 }
 
-/** The whole of one answer that has a length, or ends with its connection. */
-export async function ask(port: number, request: RawRequest): Promise<RawAnswer> {
-  const socket = send(port, request)
+/** One answer, whole; of an event stream its beginning. */
+export async function askRaw(port: number, request: RawRequest): Promise<RawAnswer> {
+  const socket = sendRaw(port, request)
   try {
     return await answerOn(socket)
   } finally {
@@ -26,7 +26,7 @@ export async function ask(port: number, request: RawRequest): Promise<RawAnswer>
 }
 
 /** The connection, with the request under way on it. */
-export function send(port: number, { method, path, headers, body = '' }: RawRequest): Socket {
+export function sendRaw(port: number, { method, path, headers, body = '' }: RawRequest): Socket {
   const socket = connect({ host: '127.0.0.1', port })
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
   socket.write(`${[`${method} ${path} HTTP/1.1`, ...lines].join('\r\n')}\r\n\r\n${body}`)
@@ -36,7 +36,7 @@ export function send(port: number, { method, path, headers, body = '' }: RawRequ
 export function answerOn(socket: Socket): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     let received = ''
-    const finish = (ended: boolean) => {
+    const look = (ended: boolean) => {
       const answer = parse(received, ended)
       if (answer !== undefined) resolve(answer)
       else if (ended) reject(new Error(`the connection ended after: ${JSON.stringify(received)}`))
@@ -44,11 +44,11 @@ export function answerOn(socket: Socket): Promise<RawAnswer> {
     socket.setEncoding('latin1')
     socket.on('data', (text) => {
       received += text
-      finish(false)
+      look(false)
     })
     // A server that has answered may close while we still write.
     socket.on('error', () => {})
-    socket.on('close', () => finish(true))
+    socket.on('close', () => look(true))
   })
 }
 
@@ -56,16 +56,18 @@ function parse(received: string, ended: boolean): RawAnswer | undefined {
   const end = received.indexOf('\r\n\r\n')
   if (end < 0) return undefined
   const [first = '', ...lines] = received.slice(0, end).split('\r\n')
-  const headers = Object.fromEntries(
-    lines.map((line) => [
-      line.slice(0, line.indexOf(':')).toLowerCase(),
-      line.slice(line.indexOf(':') + 1).trim()
-    ])
-  )
+  const headers = Object.fromEntries(lines.map(headerOf))
   const body = received.slice(end + 4)
-  const chunked = headers['transfer-encoding'] === 'chunked'
-  const whole = chunked
-    ? body.endsWith('0\r\n\r\n')
-    : body.length >= Number(headers['content-length'] ?? Number.NaN)
-  return whole || ended ? { status: Number(first.split(' ')[1]), headers, body } : undefined
+  return ended || isWhole(headers, body) ? { status: Number(first.split(' ')[1]), headers, body } : undefined
+}
+
+function headerOf(line: string): [string, string] {
+  const colon = line.indexOf(':')
+  return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]
+}
+
+function isWhole(headers: Record<string, string>, body: string): boolean {
+  if (headers['content-type']?.startsWith('text/event-stream')) return body.includes('\n\n')
+  if (headers['transfer-encoding'] === 'chunked') return body.endsWith('0\r\n\r\n')
+  return body.length >= Number(headers['content-length'] ?? Number.NaN)
 }
