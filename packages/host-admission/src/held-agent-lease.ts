@@ -57,11 +57,6 @@ export class HeldAgentLease {
     return this.#loss.refusal
   }
 
-  /** When the last good renewal began, milliseconds on the boot clock. */
-  get renewedBootMs(): number {
-    return this.#lease.renewedBootMs
-  }
-
   get held(): boolean {
     return (this.#state === 'held' || this.#state === 'ending') && this.#guard?.fenced !== true
   }

@@ -14,10 +14,9 @@ import { createHttpServer } from '../http/server.js'
 import type { Log } from '../log/log.js'
 import { LeaseMetrics } from '../metrics/lease-metrics.js'
 import { Metrics } from '../metrics/metrics.js'
-import type { PaneNotice } from '../panes/pane-notice.js'
 import { Panes } from '../panes/panes.js'
+import { AdmissionLog } from './admission-log.js'
 import { PaneHandOver } from './hand-over.js'
-import { noticeLog } from './notice-log.js'
 import { PaneTakeOver } from './take-over-pane.js'
 
 export interface DaemonOptions {
@@ -74,7 +73,7 @@ export function composeDaemon(options: DaemonOptions): Daemon {
 
   const metrics = new Metrics()
   const leases = new LeaseMetrics(metrics, { held: () => admission.held, clock, renewIntervalMs })
-  const onNotice: (notice: PaneNotice) => void = noticeLog({ log, metrics: leases, claimant })
+  const { note: onNotice } = new AdmissionLog({ log, metrics: leases, claimant })
   const { channel, version } = instance
   const panes = new Panes({
     admission,
@@ -87,7 +86,7 @@ export function composeDaemon(options: DaemonOptions): Daemon {
     onNotice
   })
   const handOver = new PaneHandOver({ panes, admission, others, client, advice: ADVICE })
-  const takeOverPane = new PaneTakeOver({ panes, admission, others, client, onNotice })
+  const { takeOver: takeOverPane } = new PaneTakeOver({ panes, admission, others, client, onNotice })
   const app = createHttpServer(
     { panes, handOver, takeOverPane, admission, metrics, log, clock, version },
     { key }

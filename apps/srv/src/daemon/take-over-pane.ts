@@ -10,10 +10,10 @@ import {
   takeOver
 } from '@agentmux/host-admission'
 import type { AgentRef } from '@agentmux/lease-model'
-import type { TakeOverPane, TakeOverPaneResult } from '../http/take-over-answers.js'
-import type { OpenResult, PaneView } from '../panes/pane-answers.js'
+import type { PaneView } from '../panes/pane-answers.js'
 import type { PaneNotice } from '../panes/pane-notice.js'
 import type { Panes } from '../panes/panes.js'
+import type { TakeOverPane, TakeOverPaneResult } from './take-over-answer.js'
 
 export interface PaneTakeOverPorts {
   readonly panes: Panes
@@ -23,35 +23,38 @@ export interface PaneTakeOverPorts {
   readonly onNotice?: (notice: PaneNotice) => void
 }
 
-export class PaneTakeOver implements TakeOverPane {
+export class PaneTakeOver {
   readonly #ports: PaneTakeOverPorts
 
   constructor(ports: PaneTakeOverPorts) {
     this.#ports = ports
   }
 
-  async takeOver(blockId: string, { signal }: { readonly signal: AbortSignal }): Promise<TakeOverPaneResult> {
+  /** Only for a person (R5). @throws the signal's reason; nothing is reserved then, and nothing runs. */
+  readonly takeOver: TakeOverPane = async (blockId, signal) => {
     const { panes } = this.#ports
-    const pane = panes.get(blockId)
-    if (pane === undefined) return { kind: 'no-such-pane' }
-    if (pane.state === 'running') return { kind: 'taken' }
+    const before = panes.get(blockId)
+    if (before === undefined) return { kind: 'no-such-pane' }
+    if (before.state === 'running') return { kind: 'done', released: false, pane: before }
     // What is left of it is ended first: it may be the holder.
     await panes.settled(blockId, signal)
-    const agent = agentOf(pane)
+    const agent = agentOf(before)
     const asked = await this.#askFor(agent, signal)
     if (asked.kind !== 'free' && asked.kind !== 'released' && asked.kind !== 'this-process') {
       return notTaken(asked)
     }
-    const fromChannel = asked.kind === 'released' ? asked.fromChannel : undefined
     const result = await this.#startAgain(agent, blockId, signal)
-    if (result.kind !== 'opened') return notOpened(result)
-    const { epoch } = result.pane
-    const from = fromChannel === undefined ? {} : { fromChannel }
-    this.#ports.onNotice?.({ kind: 'taken-over', agent, blockId, epoch, ...from })
-    return { kind: 'taken', ...from }
+    if (result.kind === 'no-such-pane') return result
+    if (result.kind !== 'opened') return { kind: 'not-opened', result }
+    const { pane } = result
+    const from = asked.kind === 'released' ? { fromChannel: asked.fromChannel } : {}
+    this.#ports.onNotice?.({ kind: 'taken-over', agent, blockId, epoch: pane.epoch, ...from })
+    return asked.kind === 'released'
+      ? { kind: 'done', released: true, fromChannel: asked.fromChannel, pane }
+      : { kind: 'done', released: false, pane }
   }
 
-  #askFor(agent: AgentRef, signal: AbortSignal): Promise<TakeOverResult> {
+  #askFor(agent: AgentRef, signal: AbortSignal | undefined): Promise<TakeOverResult> {
     const { admission, others, client } = this.#ports
     const { store, holds, held } = admission
     const { instance, clock } = store
@@ -62,7 +65,7 @@ export class PaneTakeOver implements TakeOverPane {
   }
 
   /** The agent is kept for us; unless we come to drive it, for nobody. */
-  async #startAgain(agent: AgentRef, blockId: string, signal: AbortSignal) {
+  async #startAgain(agent: AgentRef, blockId: string, signal: AbortSignal | undefined) {
     const { panes, admission } = this.#ports
     let result: Awaited<ReturnType<Panes['reopen']>> | undefined
     try {
@@ -87,28 +90,6 @@ function notTaken(result: Failed): TakeOverPaneResult {
       return { kind: 'ran-out', message }
     default:
       return { kind: 'refused', message }
-  }
-}
-
-function notOpened(
-  result: Exclude<OpenResult, { kind: 'opened' }> | { readonly kind: 'no-such-pane' }
-): TakeOverPaneResult {
-  switch (result.kind) {
-    case 'refused':
-      return { kind: 'refused', message: result.refusal.message }
-    case 'unknown': {
-      const { refusal, retryAfterMs } = result
-      const { message } = refusal
-      return { kind: 'unknown', message, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
-    }
-    case 'cannot-run':
-      return { kind: 'refused', message: `${result.message}. The agent is free.` }
-    case 'too-many':
-      return { kind: 'refused', message: `${result.limit} panes run here already. The agent is free.` }
-    case 'closing':
-      return { kind: 'refused', message: 'this daemon is going down. The agent is free.' }
-    case 'no-such-pane':
-      return result
   }
 }
 
