@@ -6,6 +6,7 @@ import { EXIT_CODES, plainText } from '@agentmux/refusals'
 import { Command, CommanderError } from 'commander'
 import type { CommandContext } from './commands/context.js'
 import { addRun, RUN_EXAMPLE } from './commands/run.js'
+import { addServe } from './commands/serve.js'
 import { addStatus } from './commands/status.js'
 import { addTakeOver } from './commands/take-over.js'
 import type { CrashHandler } from './crash.js'
@@ -54,6 +55,7 @@ function createProgram(context: CommandContext): Command {
     .showHelpAfterError(`Example: ${RUN_EXAMPLE}\nHelp:    ${PROGRAM} --help`)
     .addHelpText('after', `\nExample:\n  ${RUN_EXAMPLE}\n  ${PROGRAM} status`)
   addRun(program, context)
+  addServe(program, context)
   addStatus(program, context)
   addTakeOver(program, context)
   return program
