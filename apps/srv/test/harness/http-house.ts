@@ -22,7 +22,7 @@ import { LeaseMetrics } from '../../src/metrics/lease-metrics.js'
 import { Metrics } from '../../src/metrics/metrics.js'
 import { Panes } from '../../src/panes/panes.js'
 import { type Answer, HttpClient } from './http-client.js'
-import type { Scene } from './scene.js'
+import { type Scene, test } from './scene.js'
 
 export interface HttpHouseOptions {
   readonly channel?: string
@@ -152,3 +152,16 @@ function keyOf(pid: number): string {
   if (variable === undefined) throw new Error('the pane has no key')
   return variable.slice('AGENTMUX_AUTH_KEY='.length)
 }
+
+/** A test with a scene of its own, where a house can be opened that is closed afterwards. */
+export const houseTest = test.extend<{ openHouse: (options?: HttpHouseOptions) => Promise<HttpHouse> }>({
+  openHouse: async ({ scene }, use) => {
+    const houses: HttpHouse[] = []
+    await use(async (options) => {
+      const house = await HttpHouse.open(scene, options)
+      houses.push(house)
+      return house
+    })
+    await Promise.all(houses.map((house) => house.close()))
+  }
+})
