@@ -37,7 +37,7 @@ export interface RunCommand {
 export async function run(flags: RunFlags, command: RunCommand, crashes: CrashHandler): Promise<number> {
   const found = findCommand(command.name, process.env.PATH)
   if (found.kind !== 'found') return fail(flags, found.exitCode, found.message)
-  const { clock, instance, registryRoot } = compose(flags, process.env)
+  const { clock, instance, registryRoot, sharedRoot, channel } = compose(flags, process.env)
   let lastFault: string | undefined
   const admission = new HostAdmission({
     registryRoot,
@@ -66,6 +66,7 @@ export async function run(flags: RunFlags, command: RunCommand, crashes: CrashHa
       command: { ...command, path: found.path },
       signals,
       crashes,
+      others: { admission, sharedRoot, channel, clock },
       lastFault: () => lastFault
     })
   } catch (reason) {

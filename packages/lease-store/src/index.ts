@@ -22,6 +22,6 @@ export { LeaseFault, type LeaseFaultCode, type LeaseFaultDetails } from './lease
 export { leaseKey } from './lease-key.js'
 export { LeaseStore } from './lease-store.js'
 export type { LeaseStoreOptions } from './lease-store-options.js'
-export type { TryFlock } from './native-flock.js'
+export { type TryFlock, tryFlock } from './native-flock.js'
 export { type ProcessState, processState } from './process-state.js'
 export type { ReleaseWatchOptions } from './release-watch.js'

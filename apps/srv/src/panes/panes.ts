@@ -4,12 +4,13 @@
  * nothing more (R4), and that an agent is given up only when nothing of its pane runs (R12).
  */
 import { randomUUID } from 'node:crypto'
-import type {
-  OwnServer,
-  ReactiveRegistry,
-  ReadResult,
-  RecordEvent,
-  RecordItem
+import {
+  comparableUid,
+  type OwnServer,
+  type ReactiveRegistry,
+  type ReadResult,
+  type RecordEvent,
+  type RecordItem
 } from '@agentmux/host-admission'
 import { LeaseFault } from '@agentmux/lease-store'
 import type { Refusal } from '@agentmux/refusals'
@@ -214,6 +215,22 @@ export class Panes {
     return () => this.#listeners.delete(own)
   }
 
+  /** Resolves when nothing of the pane runs; at once if there is no such pane. @throws the signal's reason. */
+  async settled(blockId: string, signal?: AbortSignal): Promise<void> {
+    const pane = this.#panes.get(blockId)
+    if (pane !== undefined && pane.state !== 'running') await unlessAborted(pane.finished, signal)
+  }
+
+  /** The agent's UID as it is driven here, or about to be; undefined if it is not. */
+  uidDrivenHere(uid: string): string | undefined {
+    const wanted = comparableUid(uid)
+    const uids = [
+      ...[...this.#opening.values()].map((opening) => opening.uid),
+      ...[...this.#panes.values()].filter(mayHold).map((pane) => pane.request.uid)
+    ]
+    return uids.find((one) => comparableUid(one) === wanted)
+  }
+
   /**
    * Every pane that holds the agent, or is about to, lets it go: end of input, the grace, the end, one deadline for all.
    * Resolves with how many have; nothing of them runs then.
@@ -221,16 +238,15 @@ export class Panes {
   async letGo(uid: string, { graceMs, toChannel, toVersion, refusal }: LetGoRequest): Promise<number> {
     const { clock } = this.#ports
     const untilMs = clock.bootMs() + graceMs
-    const wanted = comparable(uid)
-    const openings = [...this.#opening.values()].filter((one) => comparable(one.uid) === wanted)
+    const wanted = comparableUid(uid)
+    const openings = [...this.#opening.values()].filter((one) => comparableUid(one.uid) === wanted)
     // Whoever was about to start it gives way: what it has claimed it gives back.
     const stopped = () => new OpenStopped({ kind: 'refused', by: 'handover-hold', refusal: refusal() })
     for (const { abort } of openings) abort.abort(stopped())
     await Promise.allSettled(openings.map(({ done }) => done))
     const mark: RecordEvent = { kind: 'handed-over', to_channel: toChannel, to_version: toVersion }
     const panes = [...this.#panes.values()].filter(
-      (pane) =>
-        comparable(pane.request.uid) === wanted && (pane.state === 'running' || pane.state === 'closing')
+      (pane) => comparableUid(pane.request.uid) === wanted && mayHold(pane)
     )
     for (const pane of panes) pane.handOver(Math.max(0, untilMs - clock.bootMs()), { refusal, mark })
     await Promise.all(panes.map((pane) => pane.finished))
@@ -380,9 +396,8 @@ class OpenStopped extends Error {
   }
 }
 
-/** UIDs that differ only so are refused by the store. */
-function comparable(uid: string): string {
-  return uid.trim().toLowerCase()
+function mayHold({ state }: Pane): boolean {
+  return state === 'running' || state === 'closing'
 }
 
 async function unlessAborted(finished: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
