@@ -1,34 +1,21 @@
-/** A daemon's panes behind its real HTTP server, listening on loopback, with everything it logs kept to be looked at. */
+/** A daemon in this process, listening on loopback, with everything it logs kept to be looked at. */
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import {
-  EarlyCheck,
-  HostAdmission,
-  InstanceClient,
-  OtherInstances,
-  ReactiveRegistry,
-  SharedRecord
-} from '@agentmux/host-admission'
-import { createSystemClock, leaseTimings } from '@agentmux/lease-model'
+import { createSystemClock } from '@agentmux/lease-model'
 import { createInstanceIdentity } from '@agentmux/lease-store'
-import { AdmissionLog } from '../../src/daemon/admission-log.js'
-import type { HandOver } from '../../src/daemon/release-answer.js'
-import type { TakeOverPane } from '../../src/daemon/take-over-answer.js'
+import { composeDaemon, type Daemon } from '../../src/daemon/compose-daemon.js'
+import type { HttpApp } from '../../src/http/http-app.js'
 import type { HttpLimits } from '../../src/http/http-limits.js'
-import { createHttpServer } from '../../src/http/server.js'
 import { createLog, type DaemonLog } from '../../src/log/log.js'
-import { LeaseMetrics } from '../../src/metrics/lease-metrics.js'
-import { Metrics } from '../../src/metrics/metrics.js'
-import { Panes } from '../../src/panes/panes.js'
 import { type Answer, HttpClient } from './http-client.js'
 import { type Scene, test } from './scene.js'
 
 export interface HttpHouseOptions {
   readonly channel?: string
   readonly limits?: Partial<HttpLimits>
-  readonly handOver?: HandOver
-  readonly takeOverPane?: TakeOverPane
+  /** Adds to the server before it listens. */
+  readonly prepare?: (app: HttpApp) => void
 }
 
 export const FULL_KEY = 'f'.repeat(32) + '0123456789abcdef'.repeat(2)
@@ -38,68 +25,43 @@ export const VERSION = '1.0.0'
 
 export class HttpHouse {
   readonly scene: Scene
-  readonly admission: HostAdmission
-  readonly registry: ReactiveRegistry
-  readonly record: SharedRecord
-  readonly panes: Panes
-  readonly app: ReturnType<typeof createHttpServer>
-  readonly client: HttpClient
+  readonly daemon: Daemon
+  readonly client = new HttpClient(FULL_KEY)
   readonly #log: DaemonLog
   readonly #logFile: string
   readonly #logDescriptor: number
-  #localUrl = ''
 
   static async open(scene: Scene, options: HttpHouseOptions = {}): Promise<HttpHouse> {
     const house = new HttpHouse(scene, options)
+    options.prepare?.(house.app)
     await house.app.listen({ host: '127.0.0.1', port: 0 })
-    house.#localUrl = `http://127.0.0.1:${house.port}`
     house.client.port = house.port
     return house
   }
 
-  private constructor(scene: Scene, { channel = 'stable', limits = {}, ...options }: HttpHouseOptions) {
+  private constructor(scene: Scene, { channel = 'stable', limits = {} }: HttpHouseOptions) {
     this.scene = scene
     this.#logFile = scene.newPath('log')
     this.#logDescriptor = openSync(this.#logFile, 'a')
     this.#log = createLog({ level: 'debug', descriptor: this.#logDescriptor, secrets: [FULL_KEY, LAN_KEY] })
-    const clock = createSystemClock()
-    const { ttlMs, renewIntervalMs } = leaseTimings()
-    const instance = createInstanceIdentity({ channel, version: VERSION })
-    this.record = new SharedRecord(scene.shared, { clock })
-    const registryRoot = join(scene.shared, 'agents', 'registry')
-    this.admission = new HostAdmission({ registryRoot, instance, clock, ttlMs, record: this.record })
-    const { store, holds } = this.admission
-    this.registry = new ReactiveRegistry(scene.shared, { clock, host: store.host })
-    const client = new InstanceClient({ clock })
-    const others = new OtherInstances({ registry: this.registry, client, hostname: store.host.hostname })
-    const { admission, registry, record } = this
-    const metrics = new Metrics()
-    const leaseMetrics = new LeaseMetrics(metrics, { held: () => admission.held, clock, renewIntervalMs })
-    const { log } = this.#log
-    this.panes = new Panes({
-      admission,
-      early: new EarlyCheck({ store, holds, others, clock }),
-      record,
-      registry,
-      clock,
-      ttlMs,
-      server: () => ({ channel, localUrl: this.#localUrl, authKey: FULL_KEY }),
-      onNotice: new AdmissionLog({ log, metrics: leaseMetrics, claimant: admission.claimant }).note
+    this.daemon = composeDaemon({
+      clock: createSystemClock(),
+      instance: createInstanceIdentity({ channel, version: VERSION }),
+      sharedRoot: scene.shared,
+      registryRoot: join(scene.shared, 'agents', 'registry'),
+      key: FULL_KEY,
+      log: this.#log.log,
+      http: { lanKey: LAN_KEY, limits },
+      url: () => `http://127.0.0.1:${this.port}`
     })
-    this.app = createHttpServer(
-      {
-        panes: this.panes,
-        handOver: options.handOver ?? { release: async () => ({ released: 0 }) },
-        takeOverPane: options.takeOverPane ?? (async () => ({ kind: 'no-such-pane' })),
-        admission,
-        metrics,
-        log,
-        clock,
-        version: VERSION
-      },
-      { key: FULL_KEY, lanKey: LAN_KEY, limits }
-    )
-    this.client = new HttpClient(FULL_KEY)
+  }
+
+  get app(): HttpApp {
+    return this.daemon.app
+  }
+
+  get panes(): Daemon['panes'] {
+    return this.daemon.panes
   }
 
   get port(): number {
@@ -131,10 +93,11 @@ export class HttpHouse {
   }
 
   async close(): Promise<void> {
-    await this.panes.closeAll({ graceMs: 0 })
-    await this.app.close()
-    await this.admission.close({ graceMs: 0 })
-    this.registry.close()
+    const { panes, app, registry, admission } = this.daemon
+    await panes.closeAll({ graceMs: 0 })
+    await app.close()
+    registry.close()
+    await admission.close({ graceMs: 0 })
     await this.#log.flush()
     closeSync(this.#logDescriptor)
   }
