@@ -1,12 +1,14 @@
 import { defineConfig } from 'tsup'
 import { base } from '../../tsup.base.js'
 
-// One file, so that a run starts fast: only the native lock stays outside. The watchdog thread is a file of its own
-// because a thread starts from a file.
+// What a run needs is one file, so that it starts fast: only the native lock stays outside. What the daemon needs beside
+// that, a web server among it, is split off where it is imported only once it is asked for. The watchdog thread is a
+// file of its own because a thread starts from a file.
 export default defineConfig({
   ...base,
   dts: false,
   minify: false,
+  splitting: true,
   entry: {
     cli: 'src/cli.ts',
     'watchdog-thread': 'node_modules/@agentmux/host-admission/dist/watchdog-thread.js'

@@ -10,7 +10,7 @@ import {
 import { type Clock, type InstanceIdentity, leaseTimings } from '@agentmux/lease-model'
 import type { AdviceOptions } from '@agentmux/refusals'
 import type { HttpApp } from '../http/http-app.js'
-import { createHttpServer } from '../http/server.js'
+import { createHttpServer, type HttpServerOptions } from '../http/server.js'
 import type { Log } from '../log/log.js'
 import { LeaseMetrics } from '../metrics/lease-metrics.js'
 import { Metrics } from '../metrics/metrics.js'
@@ -27,6 +27,7 @@ export interface DaemonOptions {
   /** Opens everything. */
   readonly key: string
   readonly log: Log
+  readonly http?: Omit<HttpServerOptions, 'key'>
   /** Where it answers: known once it listens, and asked only after that. */
   readonly url: () => string
 }
@@ -89,7 +90,7 @@ export function composeDaemon(options: DaemonOptions): Daemon {
   const { takeOver: takeOverPane } = new PaneTakeOver({ panes, admission, others, client, onNotice })
   const app = createHttpServer(
     { panes, handOver, takeOverPane, admission, metrics, log, clock, version },
-    { key }
+    { ...options.http, key }
   )
   return { admission, panes, registry, app }
 }

@@ -2,6 +2,8 @@
  * Every answer that is not one: JSON with `error`, and the id under which the log has more. Keeps true that no answer shows
  * the words of an internal error, and that a caller who went away is no error.
  */
+import { AdmissionFault, RecordFault } from '@agentmux/host-admission'
+import { LeaseFault } from '@agentmux/lease-store'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { pathOf } from '../log/log.js'
 import type { HttpApp, RouteAccess } from './http-app.js'
@@ -28,6 +30,10 @@ export function answerFailures(app: HttpApp): void {
       return reply.code(error.statusCode).send({ error: error.message, ...error.fields })
     }
     if (request.socket.destroyed) return reply.code(GONE).send()
+    if (isFault(error)) {
+      request.log.error({ err: error, method: request.method, path: pathOf(request.url) }, 'fault')
+      return reply.code(503).send({ error: error.message })
+    }
     const status = statusOf(error)
     const words = status < 500 || status === 503 ? ERRORS[status] : undefined
     if (words !== undefined) return reply.code(status).send({ error: words })
@@ -44,6 +50,11 @@ export function answerFailures(app: HttpApp): void {
 /** For fastify's `frameworkErrors`: an address that no route could have. */
 export function answerBadAddress(_error: Error, _request: FastifyRequest, reply: FastifyReply): void {
   reply.code(400).send({ error: 'bad request' })
+}
+
+/** Files that cannot be used, or a guard that does not run: it may be otherwise in a moment. Their sentences are for people. */
+function isFault(error: unknown): error is LeaseFault | RecordFault | AdmissionFault {
+  return error instanceof LeaseFault || error instanceof RecordFault || error instanceof AdmissionFault
 }
 
 function statusOf(error: unknown): number {

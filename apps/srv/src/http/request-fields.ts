@@ -8,6 +8,11 @@ const MAX_UID_LENGTH = 1_024
 /** An agent's UID, as a lease can be kept under it. */
 export const uid = z.string().check(z.minLength(1), z.refine(isLeaseKey, { error: 'cannot be an agent UID' }))
 
+/** The same from another instance, as it was typed there. */
+export const typedUid = z
+  .string()
+  .check(z.trim(), z.minLength(1), z.refine(isLeaseKey, { error: 'cannot be an agent UID' }))
+
 /** A UID that another instance asks about, as it was typed there: it need not be one of ours, and is compared loosely. */
 export const askedUid = z.string().check(z.minLength(1), z.maxLength(MAX_UID_LENGTH))
 

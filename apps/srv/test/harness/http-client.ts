@@ -27,6 +27,10 @@ export class HttpClient {
     this.#key = key
   }
 
+  get keyed(): Record<string, string> {
+    return { 'x-authkey': this.#key }
+  }
+
   get(path: string, key = this.#key): Promise<Answer> {
     return this.ask({ method: 'GET', path, headers: { 'x-authkey': key } })
   }

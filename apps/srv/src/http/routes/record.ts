@@ -1,5 +1,5 @@
 /** An agent's record from a position on, one JSON object per line: to its present end, or as it grows. Read-only. */
-import { type ReadResult, RecordFault, type RecordItem } from '@agentmux/host-admission'
+import type { ReadResult, RecordItem } from '@agentmux/host-admission'
 import * as z from 'zod/mini'
 import type { Panes } from '../../panes/panes.js'
 import { FULL, type HttpApp } from '../http-app.js'
@@ -45,13 +45,7 @@ function following(panes: Panes, block: string, place: Place): Items {
 
 /** The first part is read before the answer begins: what cannot be read is then said in its status. */
 async function present(panes: Panes, block: string, place: Place): Promise<Items> {
-  let first: ReadResult | undefined
-  try {
-    first = await panes.read(block, place)
-  } catch (error) {
-    if (error instanceof RecordFault) throw new HttpError(503, 'the record cannot be read')
-    throw error
-  }
+  const first = await panes.read(block, place)
   return first === undefined ? nothing : () => remaining(panes, block, first)
 }
 

@@ -5,10 +5,10 @@
 import * as z from 'zod/mini'
 import { FULL, type HttpApp } from '../http-app.js'
 import type { HttpPorts } from '../ports.js'
-import { askedUid, name } from '../request-fields.js'
+import { name, typedUid } from '../request-fields.js'
 
 const release = z.object({
-  uid: askedUid,
+  uid: typedUid,
   agent: z.optional(name),
   requested_by_channel: z._default(name, ''),
   requested_by_version: z._default(name, '')
