@@ -1,8 +1,9 @@
 import { defineConfig } from 'tsup'
 import { base } from '../../tsup.base.js'
 
-// What a command needs is in as few and as small files as can be, so that a run starts fast: only the native lock stays
-// outside. The watchdog thread is a file of its own because a thread starts from a file.
+// What a command needs is in few and small files, so that a run starts fast: only the native lock stays outside. What the
+// daemon needs beside that, a web server among it, is split off where it is imported only once it is asked for. The
+// watchdog thread is a file of its own because a thread starts from a file.
 export default defineConfig({
   ...base,
   dts: false,

@@ -14,16 +14,19 @@ export interface CommonFlags {
 export interface Composition {
   readonly clock: Clock
   readonly instance: InstanceIdentity
+  readonly sharedRoot: string
   readonly registryRoot: string
   readonly channel: string
 }
 
 export function compose(flags: CommonFlags, environment: NodeJS.ProcessEnv): Composition {
   const channel = channelName(flags.channel, environment)
+  const shared = sharedRoot(flags.sharedDir, environment)
   return {
     clock: createSystemClock(),
     instance: createInstanceIdentity({ channel, version: VERSION }),
-    registryRoot: registryRoot(sharedRoot(flags.sharedDir, environment)),
+    sharedRoot: shared,
+    registryRoot: registryRoot(shared),
     channel
   }
 }

@@ -8,22 +8,48 @@ import { say } from './output.js'
 const NAMED = 5
 const COMMAND_LENGTH = 60
 
-/**
- * Gives the agent up, once nothing that the command started is left. `hurried`: do not wait for the grace. Resolves with
- * the loss, if it turns out to have been lost.
- */
-export async function giveUp(
-  lease: HeldAgentLease,
-  options: { graceMs: number; hurried: AbortSignal }
-): Promise<Refusal | undefined> {
+export interface GiveUpOptions {
+  /** Between SIGTERM and SIGKILL, milliseconds. */
+  readonly graceMs: number
+  /** Aborted: do not wait for the grace. */
+  readonly hurried: AbortSignal
+}
+
+export type GaveUp =
+  | { readonly kind: 'given-up' }
+  /** It turned out to have been lost. */
+  | { readonly kind: 'lost'; readonly refusal: Refusal }
+  /** It could not be given back: it runs out by itself. `why` has been said. */
+  | { readonly kind: 'kept'; readonly why: string }
+
+/** After the command has ended: gives the agent up, once nothing that it started is left. */
+export async function giveUp(lease: HeldAgentLease, options: GiveUpOptions): Promise<GaveUp> {
   const lost = await lossNow(lease)
-  if (lost !== undefined) return lost
-  const given = await giveBack(lease, options).catch(keepFault)
-  if (given?.kind === 'remaining') {
-    say(`the agent stays held until its lease runs out, because these did not end: ${names(given.processes)}`)
+  if (lost !== undefined) return { kind: 'lost', refusal: lost }
+  return giveBackOrSay(lease, () => giveBack(lease, options))
+}
+
+/**
+ * Because another instance asked for the agent: ends the command and everything it started in order, then gives the
+ * agent up.
+ */
+export async function letGo(lease: HeldAgentLease, driver: Driver, options: GiveUpOptions): Promise<GaveUp> {
+  // Its pid means nothing from the moment of its exit.
+  void driver.ended.then(() => lease.driverExited())
+  return giveBackOrSay(lease, () => endAndRelease(lease, options))
+}
+
+async function giveBackOrSay(lease: HeldAgentLease, giving: () => Promise<GivenUp>): Promise<GaveUp> {
+  const given = await giving().catch(keptBecause)
+  if (given.kind === 'remaining') {
+    const why = `the agent stays held until its lease runs out, because these did not end: ${names(given.processes)}`
+    say(why)
+    return { kind: 'kept', why }
   }
   // It stands in the file whether it was ours to the end.
-  return given?.kind === 'not-held' ? ((await lossNow(lease)) ?? lease.loss) : lease.loss
+  const lost = given.kind === 'not-held' ? ((await lossNow(lease)) ?? lease.loss) : lease.loss
+  if (lost !== undefined) return { kind: 'lost', refusal: lost }
+  return given.kind === 'kept' ? given : { kind: 'given-up' }
 }
 
 /**
@@ -35,19 +61,21 @@ export async function endLost(lease: HeldAgentLease, driver: Driver): Promise<vo
   if (fenced.kind === 'remaining') say(`these did not end: ${names(fenced.processes)}`)
   else await driver.ended
   lease.driverExited()
-  await lease.release().catch(keepFault)
+  await lease.release().catch(keptBecause)
 }
 
 /** After an error of our own: the command must not go on without a holder, and the agent must come free. */
 export async function endCrashed(lease: HeldAgentLease): Promise<void> {
-  const given = await lease.release().catch(keepFault)
-  if (given?.kind === 'remaining') say(`these did not end: ${names(given.processes)}`)
+  const given = await lease.release().catch(keptBecause)
+  if (given.kind === 'remaining') say(`these did not end: ${names(given.processes)}`)
 }
 
 /** The lease runs out by itself. */
-function keepFault(fault: unknown): void {
+function keptBecause(fault: unknown): Extract<GaveUp, { kind: 'kept' }> {
   if (!(fault instanceof LeaseFault)) throw fault
-  say(`the agent stays held until its lease runs out, as it could not be given back: ${fault.message}`)
+  const why = `the agent stays held until its lease runs out, as it could not be given back: ${fault.message}`
+  say(why)
+  return { kind: 'kept', why }
 }
 
 async function lossNow(lease: HeldAgentLease): Promise<Refusal | undefined> {
@@ -60,17 +88,17 @@ async function lossNow(lease: HeldAgentLease): Promise<Refusal | undefined> {
   }
 }
 
-async function giveBack(
-  lease: HeldAgentLease,
-  { graceMs, hurried }: { graceMs: number; hurried: AbortSignal }
-): Promise<GivenUp> {
+async function giveBack(lease: HeldAgentLease, options: GiveUpOptions): Promise<GivenUp> {
   const left = await findClaimProcesses(lease.claimId)
-  if (left.length > 0) {
-    say(`ending what the command left running before the agent is free: ${names(left)}`)
-    await lease.endProcesses(graceMs, hurried).catch((reason) => {
-      if (!hurried.aborted) throw reason
-    })
-  }
+  if (left.length === 0) return lease.release({ graceMs: 0 })
+  say(`ending what the command left running before the agent is free: ${names(left)}`)
+  return endAndRelease(lease, options)
+}
+
+async function endAndRelease(lease: HeldAgentLease, { graceMs, hurried }: GiveUpOptions): Promise<GivenUp> {
+  await lease.endProcesses(graceMs, hurried).catch((reason) => {
+    if (!hurried.aborted) throw reason
+  })
   return lease.release({ graceMs: 0 })
 }
 

@@ -1,5 +1,6 @@
 /** How an answer reaches whoever asked: a sentence on stderr, or with --json one JSON object that a program reads. */
-import { EXIT_CODES, type Refusal } from '@agentmux/refusals'
+import type { AgentRef, Holder } from '@agentmux/lease-model'
+import { EXIT_CODES, type Refusal, takenOverRefusal } from '@agentmux/refusals'
 import { print, say, writeError } from './output.js'
 
 export interface ReportFlags {
@@ -29,4 +30,27 @@ export function reportLoss(flags: ReportFlags, refusal: Refusal): number {
   if (flags.json) writeError(`${JSON.stringify({ refusal })}\n`)
   else say(refusal.message)
   return EXIT_CODES.leaseLost
+}
+
+/** A person took the agent to another instance on this computer, and it has been given up for that. */
+export function reportHandOver(
+  flags: ReportFlags,
+  agent: AgentRef,
+  by: {
+    readonly hostname: string
+    readonly channel: string
+    readonly version: string
+    readonly nowMs: number
+  }
+): number {
+  const { nowMs, ...named } = by
+  const holder: Holder = {
+    ...named,
+    place: 'this-host',
+    pid: 0,
+    acquiredAtMs: 0,
+    epoch: 0,
+    blockId: ''
+  }
+  return reportLoss(flags, takenOverRefusal(agent, holder, nowMs, { wasRunning: true }))
 }

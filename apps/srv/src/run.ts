@@ -4,10 +4,11 @@
  */
 import { randomUUID } from 'node:crypto'
 import { AdmissionFault, HostAdmission } from '@agentmux/host-admission'
-import type { AgentRef } from '@agentmux/lease-model'
+import type { AgentRef, Clock } from '@agentmux/lease-model'
 import { LeaseFault } from '@agentmux/lease-store'
 import { EXIT_CODES, leaseIoRefusal } from '@agentmux/refusals'
-import type { Started } from './command-line.js'
+import { ADVICE } from './advice.js'
+import type { Started } from './commands/context.js'
 import { type CommonFlags, compose } from './compose.js'
 import { drive } from './drive.js'
 import { signalStatus } from './exit-status.js'
@@ -15,11 +16,13 @@ import { findCommand } from './find-command.js'
 import { createProgress } from './progress.js'
 import { fail, refuse } from './report.js'
 import { listenForSignals } from './signals.js'
-import { waitForAgent } from './wait-for-agent.js'
+import { type WaitResult, waitForAgent } from './wait-for-agent.js'
 
 export interface RunFlags extends CommonFlags {
   readonly agent: AgentRef
   readonly neverWait: boolean
+  /** Take the agent over first. `yes`: without asking. */
+  readonly takeOver: { readonly yes: boolean } | undefined
   /** Milliseconds; Infinity for ever; undefined without --wait. */
   readonly waitMs: number | undefined
   /** The exit code for "held elsewhere". */
@@ -41,12 +44,13 @@ export async function run(
 ): Promise<number> {
   const found = findCommand(command.name, process.env.PATH)
   if (found.kind !== 'found') return fail(flags, found.exitCode, found.message)
-  const { clock, instance, registryRoot } = compose(flags, process.env)
+  const { clock, instance, registryRoot, sharedRoot, channel } = compose(flags, process.env)
   let lastFault: string | undefined
   const admission = new HostAdmission({
     registryRoot,
     instance,
     clock,
+    advice: ADVICE,
     ...(watchdogThread === undefined ? {} : { watchdogThread }),
     onFault: (_, fault) => {
       lastFault = fault instanceof Error ? fault.message : String(fault)
@@ -56,21 +60,15 @@ export async function run(
   try {
     // Its thread starts while the lease is being claimed.
     admission.warmUp()
-    const result = await waitForAgent(admission, {
-      agent: flags.agent,
-      blockId: randomUUID(),
-      clock,
-      signal: signals.interrupted,
-      progress: createProgress(),
-      neverWait: flags.neverWait,
-      waitMs: flags.waitMs
-    })
+    const result = await getAgent(admission, { flags, clock, sharedRoot, signal: signals.interrupted })
+    if (result.kind === 'ended') return result.exitCode
     if (result.kind === 'refused') return refuse(flags, result.refusal)
     return await drive(result.lease, {
       flags,
       command: { ...command, path: found.path },
       signals,
       crashes,
+      others: { admission, sharedRoot, channel, clock },
       lastFault: () => lastFault
     })
   } catch (reason) {
@@ -82,5 +80,49 @@ export async function run(
   } finally {
     await admission.close()
     signals.stop()
+  }
+}
+
+interface GetAgentParts {
+  readonly flags: RunFlags
+  readonly clock: Clock
+  readonly sharedRoot: string
+  readonly signal: AbortSignal
+}
+
+/** By taking it over first, if that was asked for. */
+async function getAgent(
+  admission: HostAdmission,
+  { flags, clock, sharedRoot, signal }: GetAgentParts
+): Promise<WaitResult | { readonly kind: 'ended'; readonly exitCode: number }> {
+  const { agent, takeOver, neverWait, waitMs } = flags
+  let settle = () => {}
+  if (takeOver !== undefined) {
+    const { takeOverFirst } = await import('./take-over/take-over-first.js')
+    const first = await takeOverFirst({
+      flags,
+      agent,
+      yes: takeOver.yes,
+      admission,
+      sharedRoot,
+      clock,
+      signal
+    })
+    if (first.kind === 'end') return { kind: 'ended', exitCode: first.exitCode }
+    settle = first.settle
+  }
+  try {
+    const progress = createProgress()
+    return await waitForAgent(admission, {
+      agent,
+      blockId: randomUUID(),
+      clock,
+      signal,
+      progress,
+      neverWait,
+      waitMs
+    })
+  } finally {
+    settle()
   }
 }

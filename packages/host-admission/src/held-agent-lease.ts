@@ -2,8 +2,8 @@
  * An agent's lease while it is held: renews itself, tells once when it is lost, ends its processes, and is given up only
  * when none of them is left. Made by HostAdmission.
  */
-import type { AgentRef } from '@agentmux/lease-model'
-import type { Lease, Loss } from '@agentmux/lease-store'
+import type { AgentRef, Holder } from '@agentmux/lease-model'
+import type { Lease, Loss, PreviousClaim } from '@agentmux/lease-store'
 import type { Refusal } from '@agentmux/refusals'
 import { childEnvironment } from './child-environment.js'
 import { ClaimEnding } from './claim-ending.js'
@@ -31,6 +31,7 @@ export class HeldAgentLease {
   readonly #graceMs: number
   #lease: Lease
   #guard: Guard | undefined
+  #previous: PreviousClaim | undefined
   /** `ending`: it is being given up; still renewed and guarded, but nothing is started any more. */
   #state: 'held' | 'ending' | 'lost' | 'given-up' = 'held'
   #givingUp: Promise<GivenUp> | undefined
@@ -65,14 +66,27 @@ export class HeldAgentLease {
     return this.#loss.signal
   }
 
+  /** In whose place it was granted, if somebody's: the holder was dead, or its lease had run out. */
+  get replaced(): { readonly why: 'dead' | 'expired'; readonly holder: Holder } | undefined {
+    if (this.#previous === undefined || this.#previous.why === 'reclaimed') return undefined
+    const { why, holder } = this.#previous
+    return { why, holder }
+  }
+
+  /** When the last good renewal began, or the claim if there was none yet: boot time, milliseconds. */
+  get renewedBootMs(): number {
+    return this.#lease.renewedBootMs
+  }
+
   /** The variables to add to the environment of every process started under this lease. */
   get environment(): Record<string, string> {
     return childEnvironment(this)
   }
 
   /** For HostAdmission. Starts the renewals, at a random point of the interval: ten thousand leases must not renew in step. */
-  begin(guard: Guard): void {
+  begin(guard: Guard, previous?: PreviousClaim): void {
     this.#guard = guard
+    this.#previous = previous
     this.#renewals.begin(Math.ceil(Math.random() * this.#home.timings.renewIntervalMs))
   }
 

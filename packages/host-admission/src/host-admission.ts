@@ -202,7 +202,10 @@ export class HostAdmission {
     const lease = new HeldAgentLease(this.#home, claimed, agent)
     this.#held.add(lease)
     this.names.add(lease)
-    lease.begin(watchdog.guard(lease.claimId, claimed.renewedBootMs, () => lease.fence()))
+    lease.begin(
+      watchdog.guard(lease.claimId, claimed.renewedBootMs, () => lease.fence()),
+      previous
+    )
     // Made by another admission with our identity and replaced before its processes were ended: nobody else knows of
     // it now. While something of it may be left, ours is not given back, it runs out.
     let untraced = previous?.why === 'reclaimed' ? previous : undefined

@@ -272,9 +272,12 @@ describe('a holder that does not let go', () => {
     const { takeOver, progress } = requester()
     const taking = takeOver()
     await one.next('asked')
+    const { until_boot_ms: reservedUntilMs } = hold()
     one.signal('SIGKILL')
     expect(await taking).toMatchObject({ kind: 'released', fromChannel: 'stable' })
     expect(hold()).toMatchObject({ to_channel: 'nightly' })
+    // Kept for 30 s from the moment that it is free.
+    expect(hold().until_boot_ms).toBeGreaterThan(Number(reservedUntilMs))
     expect(progress.map(({ kind }) => kind)).toContain('asking')
   })
 
@@ -293,6 +296,35 @@ describe('a holder that does not let go', () => {
     expect((result as { message: string }).message).toContain('within 25 s')
     expect(existsSync(holdFile())).toBe(false)
     expect(clock.pendingTimers).toBe(0)
+  })
+})
+
+describe('an older build without a lease', () => {
+  async function older(release: [number, unknown]) {
+    const { pid } = anotherProcess()
+    let runs = true
+    const url = await serve(async (request, response) => {
+      if (request.method === 'GET')
+        return send(response, 200, runs ? `[{"agent_id":"x","uid":"${UID}"}]` : '[]')
+      runs = release[0] !== 200
+      send(response, release[0], JSON.stringify(release[1]))
+    })
+    publish(scratch.folder, 'x/beta.json', entry({ pid, local_url: url, channel: 'beta' }))
+    return pid
+  }
+
+  it('is found by asking around, asked, and waited for until it has forgotten the agent', async () => {
+    const pid = await older([200, { ok: true, released: 1 }])
+    const { takeOver, admission } = requester()
+    expect(await takeOver()).toMatchObject({ kind: 'released', fromChannel: 'beta', holder: { pid } })
+    expect(hold()).toMatchObject({ to_channel: 'nightly' })
+    expect((await acquired(admission)).kind).toBe('granted')
+  })
+
+  it('is too old to be asked: it keeps the agent, and no hold is left', async () => {
+    const pid = await older([404, {}])
+    expect(await requester().takeOver()).toMatchObject({ kind: 'too-old', holder: { pid, channel: 'beta' } })
+    expect(existsSync(holdFile())).toBe(false)
   })
 })
 

@@ -1,6 +1,7 @@
 /** Leases on files under flock. See README.md for what is guaranteed and what is not. */
 
 export { FileLock, type LockOptions } from './file-lock.js'
+export { doubtsAbout } from './file-system.js'
 export { createInstanceIdentity, readHostIdentity } from './host-facts.js'
 export type {
   ClaimRequest,
@@ -22,6 +23,6 @@ export { LeaseFault, type LeaseFaultCode, type LeaseFaultDetails } from './lease
 export { leaseKey } from './lease-key.js'
 export { LeaseStore } from './lease-store.js'
 export type { LeaseStoreOptions } from './lease-store-options.js'
-export type { TryFlock } from './native-flock.js'
+export { type TryFlock, tryFlock } from './native-flock.js'
 export { type ProcessState, processState } from './process-state.js'
 export type { ReleaseWatchOptions } from './release-watch.js'

@@ -11,16 +11,14 @@ import { LinkedAbort } from '../linked-abort.js'
 import { refusalOfFault } from '../refusal-of.js'
 import { askToLetGo, type LetGo } from './ask-to-let-go.js'
 import type { Successor } from './hold-file.js'
+import { answerOrFree, freeInAMoment, mayHaveLetGo, type NotLetGo, whyNotLetGo } from './holder-answer.js'
 import { type Located, locateHolder } from './locate-holder.js'
 import type { TakeOverPorts, TakeOverRequest, TakeOverResult } from './take-over-answers.js'
 import { type WaitResult, waitUntilFree } from './wait-until-free.js'
 
-type FailureKind = Exclude<TakeOverFailure, 'ran-out'>
 type Found = Extract<Located, { kind: 'found' | 'unknown' }>
 
 const TIMEOUT_MS = 25_000
-/** Between a holder's last word and the end of its lease, whichever is first: a process has to end, or a relay to answer. */
-const A_MOMENT_MS = 2_000
 
 /**
  * After `free` and `released` the agent is kept for us for 30 s: claim it, others are turned away.
@@ -123,10 +121,14 @@ class TakeOver {
     try {
       const asked = this.#ask(found, asking.signal)
       const free = this.#whenFree(watching.signal)
-      const letGo = await this.#answer(asked, free, asking.signal)
+      const patience = { clock: this.#ports.clock, signal: asking.signal }
+      const letGo = await answerOrFree(asked, free, patience)
       if (letGo !== undefined && !mayHaveLetGo(letGo, found)) {
-        const over = await this.#isOverAnyway(letGo, free, asking.signal)
-        if (!over) return this.#notLetGo(found, failureOf(letGo), letGo)
+        const over =
+          letGo.answer.kind === 'no-answer'
+            ? await freeInAMoment(free, patience)
+            : (await this.#locate()).kind === 'nobody'
+        if (!over) return this.#notLetGo(found, whyNotLetGo(letGo), letGo)
       }
       if ((await free).kind === 'ran-out') return this.ranOut()
       // Anew: it is kept for 30 s from here on.
@@ -155,29 +157,6 @@ class TakeOver {
     return askToLetGo(endpoints, request, { client: this.#ports.client, signal, onAsking })
   }
 
-  /**
-   * What the holder says. It says it only after its last step, so it is given a moment once the agent is free; one that is
-   * stopped never says anything, and is a holder no longer once its lease is over: then it is undefined.
-   */
-  #answer(
-    asked: Promise<LetGo | undefined>,
-    free: Promise<WaitResult>,
-    signal: AbortSignal
-  ): Promise<LetGo | undefined> {
-    const nothing = free.then(async () => {
-      await this.#ports.clock.sleep(A_MOMENT_MS, signal)
-      return undefined
-    })
-    return Promise.race([asked, nothing])
-  }
-
-  /** It did not let go, and has none of it any more: whoever dies breaks the connection first. */
-  async #isOverAnyway(letGo: LetGo, free: Promise<WaitResult>, signal: AbortSignal): Promise<boolean> {
-    if (letGo.answer.kind !== 'no-answer') return (await this.#locate()).kind === 'nobody'
-    const aMoment = this.#ports.clock.sleep(A_MOMENT_MS, signal)
-    return Promise.race([free.then(() => true), aMoment.then(() => false)])
-  }
-
   #whenFree(signal: AbortSignal): Promise<WaitResult> {
     const { store, others, clock } = this.#ports
     return waitUntilFree(this.#uid, {
@@ -193,7 +172,7 @@ class TakeOver {
     })
   }
 
-  #notLetGo(found: Found, why: FailureKind, letGo?: LetGo): TakeOverResult {
+  #notLetGo(found: Found, why: NotLetGo, letGo?: LetGo): TakeOverResult {
     const { holder } = found
     if (found.kind === 'found') return this.#failed(why, holder, letGo)
     const { agent } = this.#request
@@ -204,7 +183,7 @@ class TakeOver {
     return { kind: 'unknown', message, retryAfterMs }
   }
 
-  #failed(kind: FailureKind, holder: Holder, letGo?: LetGo): TakeOverResult {
+  #failed(kind: NotLetGo | 'another-computer', holder: Holder, letGo?: LetGo): TakeOverResult {
     const said = letGo?.answer.kind === 'refused' ? letGo.answer.error : undefined
     return { kind, holder, message: this.#message(kind, { holder, said }) }
   }
@@ -231,26 +210,5 @@ class TakeOver {
 
   get #uid(): string {
     return this.#request.agent.uid
-  }
-}
-
-/** It said so, or it said that it has nothing of it although the lease names it: then it is letting go already. */
-function mayHaveLetGo({ answer }: LetGo, { holder, endpoints }: Found): boolean {
-  if (answer.kind !== 'released') return false
-  return answer.count > 0 || holder.pid === 0 || endpoints.some(({ pid }) => pid === holder.pid)
-}
-
-function failureOf({ answer }: LetGo): FailureKind {
-  switch (answer.kind) {
-    case 'refused':
-    case 'too-old':
-      return answer.kind
-    case 'no-answer':
-      return answer.why === 'refused' ? 'not-running' : 'no-answer'
-    case 'bad-answer':
-      return 'no-answer'
-    default:
-      // Whoever answered there is not the instance that the lease names.
-      return 'not-running'
   }
 }

@@ -1,0 +1,52 @@
+/** `serve` on the command line. Its code, a web server among it, is loaded once the flags are known to be right. */
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { CommonFlags } from '../compose.js'
+import { PROGRAM } from '../output.js'
+import { addCommonFlags, checkChannel, commonFlags } from './common-flags.js'
+import type { CommandContext } from './context.js'
+
+interface RawServeFlags extends CommonFlags {
+  readonly port: number
+  readonly lan?: boolean
+  readonly relay?: string
+}
+
+export function addServe(program: Command, { crashes, exit }: CommandContext): void {
+  const command = program
+    .command('serve')
+    .summary('the daemon: runs many agents, and hands them over')
+    .description(
+      'Runs the daemon of this channel: it opens panes for agents, answers other instances on this computer, and hands ' +
+        'agents over when a person asks for it. One per channel and shared folder. SIGTERM ends it and its agents.'
+    )
+    .option('--port <port>', 'the port on loopback to listen on (default: any)', parsePort, 0)
+    .addOption(new Option('--lan').hideHelp())
+    .addOption(new Option('--relay <url>').hideHelp())
+    .showHelpAfterError(`Example: ${PROGRAM} serve\nHelp:    ${PROGRAM} serve --help`)
+    .addHelpText(
+      'after',
+      [
+        '\nPrints its address on stdout once it answers; its log goes to stderr. The key is in the daemon file, which the',
+        'other commands read; $AGENTMUX_AUTH_KEY sets it.',
+        '\nExit codes: 0 ended by a signal; 64 usage; 69 could not be started; 70 internal error; 75 it runs already.',
+        `\nExample:\n  ${PROGRAM} serve\n  ${PROGRAM} serve --port 47800 --json`
+      ].join('\n')
+    )
+  addCommonFlags(command).action(async (raw: RawServeFlags) => {
+    if (raw.lan) return command.error(notYet('--lan', 'agents on other computers are not seen'))
+    if (raw.relay !== undefined) return command.error(notYet('--relay', 'no relay is asked'))
+    checkChannel(command, raw)
+    const { serve } = await import('../daemon/serve.js')
+    exit(await serve({ ...commonFlags(raw), port: raw.port }, crashes))
+  })
+}
+
+function notYet(option: string, meaning: string): string {
+  return `error: option '${option}' is not in this version. Start it without: then ${meaning}`
+}
+
+function parsePort(text: string): number {
+  const port = Number(text)
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port
+  throw new InvalidArgumentError('It must be a port: 0 to 65535.')
+}

@@ -1,0 +1,96 @@
+/** Puts a daemon together: admission, panes, both halves of a take-over and the routes. What would be a global is made here, once. */
+import {
+  EarlyCheck,
+  HostAdmission,
+  InstanceClient,
+  OtherInstances,
+  ReactiveRegistry,
+  SharedRecord
+} from '@agentmux/host-admission'
+import { type Clock, type InstanceIdentity, leaseTimings } from '@agentmux/lease-model'
+import type { AdviceOptions } from '@agentmux/refusals'
+import type { HttpApp } from '../http/http-app.js'
+import { createHttpServer, type HttpServerOptions } from '../http/server.js'
+import type { Log } from '../log/log.js'
+import { LeaseMetrics } from '../metrics/lease-metrics.js'
+import { Metrics } from '../metrics/metrics.js'
+import { Panes } from '../panes/panes.js'
+import { AdmissionLog } from './admission-log.js'
+import { PaneHandOver } from './hand-over.js'
+import { PaneTakeOver } from './take-over-pane.js'
+
+export interface DaemonOptions {
+  readonly clock: Clock
+  readonly instance: InstanceIdentity
+  readonly sharedRoot: string
+  readonly registryRoot: string
+  /** Opens everything. */
+  readonly key: string
+  readonly log: Log
+  readonly http?: Omit<HttpServerOptions, 'key'>
+  /** Where it answers: known once it listens, and asked only after that. */
+  readonly url: () => string
+}
+
+export interface Daemon {
+  readonly admission: HostAdmission
+  readonly panes: Panes
+  readonly registry: ReactiveRegistry
+  readonly app: HttpApp
+}
+
+/** There is a daemon where this is read, so a take-over can be advised. */
+const ADVICE: AdviceOptions = { actions: ['end', 'wait', 'take-over', 'status'] }
+
+export function composeDaemon(options: DaemonOptions): Daemon {
+  const { clock, instance, sharedRoot, log, key } = options
+  const { ttlMs, renewIntervalMs } = leaseTimings()
+  const warn = (fault: unknown, fields: object = {}) =>
+    log.warn({ event: 'fault', ...fields, fault: fault instanceof Error ? fault.message : String(fault) })
+
+  const record = new SharedRecord(sharedRoot, { clock })
+  const admission = new HostAdmission({
+    registryRoot: options.registryRoot,
+    instance,
+    clock,
+    ttlMs,
+    record,
+    advice: ADVICE,
+    onFault: ({ uid }, fault) => warn(fault, { uid })
+  })
+  const { store, holds, claimant } = admission
+  const registry = new ReactiveRegistry(sharedRoot, { clock, host: store.host, onFault: warn })
+  const client = new InstanceClient({ clock })
+  const others = new OtherInstances({ registry, client, hostname: claimant.hostname })
+  const early = new EarlyCheck({
+    store,
+    holds,
+    others,
+    clock,
+    advice: ADVICE,
+    onDoubt: ({ agent, by, why }) =>
+      log.info({ event: 'doubt', uid: agent.uid, by, why }, 'it could not be found out, and did not count')
+  })
+
+  const metrics = new Metrics()
+  const leases = new LeaseMetrics(metrics, { held: () => admission.held, clock, renewIntervalMs })
+  const { note: onNotice } = new AdmissionLog({ log, metrics: leases, claimant })
+  const { channel, version } = instance
+  const panes = new Panes({
+    admission,
+    early,
+    record,
+    registry,
+    clock,
+    ttlMs,
+    server: () => ({ channel, localUrl: options.url(), authKey: key }),
+    onNotice
+  })
+  const handOver = new PaneHandOver({ panes, admission, others, client, advice: ADVICE })
+  const { takeOver: takeOverPane } = new PaneTakeOver({ panes, admission, others, client, onNotice })
+  const app = createHttpServer(
+    { panes, handOver, takeOverPane, admission, metrics, log, clock, version },
+    { ...options.http, key }
+  )
+  return { admission, panes, registry, app }
+}

@@ -1,0 +1,110 @@
+/**
+ * The holder's half of a take-over: another instance asks for an agent, on behalf of a person (R5). Keeps true that the
+ * reservation for it is up before anything is stopped, and comes down again if nothing was handed over. What we do not
+ * hold, a `run` of our channel may: the request is passed on to it.
+ */
+import {
+  askToLetGo,
+  HOLD_MS,
+  type HostAdmission,
+  type InstanceClient,
+  locateHolder,
+  type OtherInstances,
+  type ReleaseRequest
+} from '@agentmux/host-admission'
+import { unnamedHolder } from '@agentmux/lease-model'
+import { leaseKey } from '@agentmux/lease-store'
+import { type AdviceOptions, type Refusal, takenOverRefusal } from '@agentmux/refusals'
+import type { Panes } from '../panes/panes.js'
+import type { HandOver, Released } from './release-answer.js'
+
+export interface PaneHandOverPorts {
+  readonly panes: Panes
+  readonly admission: HostAdmission
+  readonly others: OtherInstances
+  readonly client: InstanceClient
+  /** What can be done in a pane that let its agent go. */
+  readonly advice?: AdviceOptions
+}
+
+interface UnderWay {
+  readonly request: ReleaseRequest
+  readonly released: Promise<Released>
+}
+
+/** All panes of the agent have this long to end by themselves. */
+const GRACE_MS = 10_000
+
+export class PaneHandOver implements HandOver {
+  readonly #ports: PaneHandOverPorts
+  readonly #underWay = new Map<string, UnderWay>()
+
+  constructor(ports: PaneHandOverPorts) {
+    this.#ports = ports
+  }
+
+  /** @throws TypeError or RangeError for what cannot be a UID; LeaseFault if it cannot be read who holds it. */
+  release(request: ReleaseRequest): Promise<Released> {
+    const uid = this.#ports.panes.uidDrivenHere(request.uid)
+    if (uid === undefined) return this.#passOn(request)
+    const before = this.#underWay.get(uid)
+    if (before !== undefined) {
+      // It goes to whoever asked first.
+      return isSame(before.request, request) ? before.released : Promise.resolve({ released: 0 })
+    }
+    const released = this.#release(uid, request).finally(() => this.#underWay.delete(uid))
+    this.#underWay.set(uid, { request, released })
+    return released
+  }
+
+  /** Nothing waits before the hold is up: nobody here may start the agent from now on. */
+  async #release(uid: string, request: ReleaseRequest): Promise<Released> {
+    const { panes, admission } = this.#ports
+    const { requestedByChannel: toChannel, requestedByVersion: toVersion } = request
+    const hold = admission.holds.holdAfterHandover(uid, { channel: toChannel, version: toVersion })
+    let released = 0
+    try {
+      released = await panes.letGo(uid, {
+        graceMs: GRACE_MS,
+        toChannel,
+        toVersion,
+        refusal: () => this.#supersededBy(uid, request)
+      })
+    } finally {
+      if (released === 0) hold.withdraw()
+    }
+    return { released }
+  }
+
+  #supersededBy(uid: string, request: ReleaseRequest): Refusal {
+    const { store, claimant } = this.#ports.admission
+    const holder = {
+      ...unnamedHolder('this-host'),
+      hostname: claimant.hostname,
+      channel: request.requestedByChannel,
+      version: request.requestedByVersion
+    }
+    const agent = request.agent === undefined ? { uid } : { uid, name: request.agent }
+    const options = { ...this.#ports.advice, retryAfterMs: HOLD_MS, wasRunning: true }
+    return takenOverRefusal(agent, holder, store.clock.wallMs(), options)
+  }
+
+  /** Only to the process that the lease names, and only if it is of our channel: a request never goes in a circle. */
+  async #passOn(request: ReleaseRequest): Promise<Released> {
+    const { admission, others, client } = this.#ports
+    const { store } = admission
+    const located = await locateHolder(leaseKey(request.uid), { store, held: [], others })
+    if (located.kind !== 'found' && located.kind !== 'unknown') return { released: 0 }
+    const { holder } = located
+    if (holder.channel !== store.instance.channel) return { released: 0 }
+    const endpoints = located.endpoints.filter(({ pid }) => holder.pid === 0 || pid === holder.pid)
+    const letGo = await askToLetGo(endpoints, request, { client })
+    return { released: letGo?.answer.kind === 'released' ? letGo.answer.count : 0 }
+  }
+}
+
+function isSame(one: ReleaseRequest, other: ReleaseRequest): boolean {
+  return (
+    one.requestedByChannel === other.requestedByChannel && one.requestedByVersion === other.requestedByVersion
+  )
+}

@@ -1,0 +1,143 @@
+/**
+ * The life of a daemon: one per channel and shared root, found by its file, and gone without a trace. Keeps true that it
+ * answers before it can be found, and that nothing it has started runs when it has ended.
+ */
+import { once } from 'node:events'
+import { AdmissionFault } from '@agentmux/host-admission'
+import { LeaseFault } from '@agentmux/lease-store'
+import { EXIT_CODES } from '@agentmux/refusals'
+import { type CommonFlags, compose } from '../compose.js'
+import { type CrashHandler, INTERNAL_ERROR } from '../crash.js'
+import { createLog } from '../log/log.js'
+import { print } from '../output.js'
+import { fail } from '../report.js'
+import { sharedRoot } from '../shared-root.js'
+import { VERSION } from '../version.js'
+import { takeAuthKey } from './auth-key.js'
+import { composeDaemon, type Daemon } from './compose-daemon.js'
+import { daemonFilePath, readDaemonFile, removeDaemonFile, writeDaemonFile } from './daemon-file.js'
+import { DaemonLock } from './daemon-lock.js'
+import { endOrphans } from './end-orphans.js'
+import { type EndSignals, listenForEndSignals } from './end-signals.js'
+
+export interface ServeFlags extends CommonFlags {
+  /** 0: any that is free. */
+  readonly port: number
+}
+
+const HOST = '127.0.0.1'
+/** Every pane has this long to end by itself. */
+const GRACE_MS = 10_000
+/** What has not ended this long after is left to whoever claims next. */
+const PATIENCE_MS = 20_000
+
+/** Resolves with the exit code of the process. */
+export async function serve(flags: ServeFlags, crashes: CrashHandler): Promise<number> {
+  const key = takeAuthKey(process.env)
+  if (key === undefined) {
+    return fail(
+      flags,
+      EXIT_CODES.usage,
+      '$AGENTMUX_AUTH_KEY can be no key: 1 to 256 visible ASCII characters'
+    )
+  }
+  const shared = sharedRoot(flags.sharedDir, process.env)
+  const { clock, instance, registryRoot, channel } = compose(flags, process.env)
+  const signals = listenForEndSignals()
+  let lock: DaemonLock | undefined
+  try {
+    lock = DaemonLock.take(shared, channel)
+    if (lock === undefined) return fail(flags, EXIT_CODES.heldElsewhere, alreadyRuns(shared, channel))
+    let url = ''
+    const { log, flush } = createLog({ secrets: [key] })
+    const options = { clock, instance, sharedRoot: shared, registryRoot, key, log, url: () => url }
+    const daemon = composeDaemon(options)
+    url = await listen(daemon, flags.port)
+    const path = daemonFilePath(shared, channel)
+    const onExit = () => daemon.panes.killAll()
+    process.once('exit', onExit)
+    try {
+      daemon.registry.sweep()
+      await endOrphans(daemon.admission, {
+        signal: signals.asked,
+        onFault: ({ uid }, fault) => log.warn({ event: 'orphan', uid, fault: String(fault) }, 'not ended')
+      })
+      const file = { url, authKey: key, pid: process.pid, version: VERSION, startedAtMs: clock.wallMs() }
+      writeDaemonFile(path, file)
+      log.info({ event: 'started', url, channel, version: VERSION, shared }, 'the daemon answers')
+      print(flags.json ? JSON.stringify({ url, channel, pid: process.pid, version: VERSION }) : url)
+      return await untilEnd(signals, crashes)
+    } finally {
+      await shutDown(daemon, signals)
+      removeDaemonFile(path, { url, authKey: key })
+      log.info({ event: 'ended' }, 'the daemon has ended')
+      await flush()
+      process.off('exit', onExit)
+    }
+  } catch (fault) {
+    // Asked to end while it was starting.
+    if (signals.asked.aborted && fault === signals.asked.reason) return 0
+    const message = fault instanceof Error ? fault.message : String(fault)
+    if (!isExpected(fault)) throw fault
+    return fail(flags, EXIT_CODES.couldNotFindOut, `the daemon could not be started: ${message}`)
+  } finally {
+    lock?.release()
+    signals.stop()
+  }
+}
+
+/** Loopback alone; whoever runs on another computer has no business here. */
+async function listen({ app }: Daemon, port: number): Promise<string> {
+  return new URL(await app.listen({ host: HOST, port })).origin
+}
+
+/** Asked to, or an error of our own: then the panes are closed all the same. */
+async function untilEnd({ asked }: EndSignals, crashes: CrashHandler): Promise<number> {
+  let takeBack = () => {}
+  const crashed = new Promise<number>((resolve) => {
+    takeBack = crashes.cleanUpFirst(() => resolve(INTERNAL_ERROR))
+  })
+  try {
+    const ended = asked.aborted ? Promise.resolve(0) : once(asked, 'abort').then(() => 0)
+    return await Promise.race([ended, crashed])
+  } finally {
+    takeBack()
+  }
+}
+
+/** Answers until the panes are closed: what waits for one of them hears of it. */
+async function shutDown({ panes, app, registry, admission }: Daemon, { hurried }: EndSignals): Promise<void> {
+  const graceMs = hurried.aborted ? 0 : GRACE_MS
+  const onHurry = () => void panes.closeAll({ graceMs: 0 })
+  hurried.addEventListener('abort', onHurry, { once: true })
+  await orAfter(PATIENCE_MS + graceMs, panes.closeAll({ graceMs }))
+  hurried.removeEventListener('abort', onHurry)
+  panes.killAll()
+  await app.close()
+  registry.close()
+  await orAfter(PATIENCE_MS, admission.close({ graceMs: 0 }))
+}
+
+async function orAfter(boundMs: number, done: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const enough = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, boundMs)
+  })
+  await Promise.race([done, enough])
+  clearTimeout(timer)
+}
+
+function alreadyRuns(shared: string, channel: string): string {
+  const look = readDaemonFile(daemonFilePath(shared, channel))
+  const where =
+    look.kind === 'found'
+      ? `it answers at ${look.daemon.url} (pid ${look.daemon.pid})`
+      : 'it is about to start or to end'
+  return `a daemon of channel ${channel} runs already on this shared folder: ${where}`
+}
+
+/** The disk, the port, the lock: not our mistake. */
+function isExpected(fault: unknown): boolean {
+  if (fault instanceof LeaseFault || fault instanceof AdmissionFault) return true
+  return fault instanceof Error && 'code' in fault && 'syscall' in fault
+}

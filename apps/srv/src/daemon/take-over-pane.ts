@@ -1,0 +1,98 @@
+/**
+ * The requester's half of a take-over: a person wants the agent of a pane back, in that pane (R5). The holder lets go
+ * first; then the pane's command runs again under the next epoch. What does not come about leaves no reservation behind.
+ */
+import {
+  type HostAdmission,
+  type InstanceClient,
+  type OtherInstances,
+  type TakeOverResult,
+  takeOver
+} from '@agentmux/host-admission'
+import type { AgentRef } from '@agentmux/lease-model'
+import type { PaneView } from '../panes/pane-answers.js'
+import type { PaneNotice } from '../panes/pane-notice.js'
+import type { Panes } from '../panes/panes.js'
+import type { TakeOverPane, TakeOverPaneResult } from './take-over-answer.js'
+
+export interface PaneTakeOverPorts {
+  readonly panes: Panes
+  readonly admission: HostAdmission
+  readonly others: OtherInstances
+  readonly client: InstanceClient
+  readonly onNotice?: (notice: PaneNotice) => void
+}
+
+export class PaneTakeOver {
+  readonly #ports: PaneTakeOverPorts
+
+  constructor(ports: PaneTakeOverPorts) {
+    this.#ports = ports
+  }
+
+  /** Only for a person (R5). @throws the signal's reason; nothing is reserved then, and nothing runs. */
+  readonly takeOver: TakeOverPane = async (blockId, signal) => {
+    const { panes } = this.#ports
+    const before = panes.get(blockId)
+    if (before === undefined) return { kind: 'no-such-pane' }
+    if (before.state === 'running') return { kind: 'done', released: false, pane: before }
+    // What is left of it is ended first: it may be the holder.
+    await panes.settled(blockId, signal)
+    const agent = agentOf(before)
+    const asked = await this.#askFor(agent, signal)
+    if (asked.kind !== 'free' && asked.kind !== 'released' && asked.kind !== 'this-process') {
+      return notTaken(asked)
+    }
+    const result = await this.#startAgain(agent, blockId, signal)
+    if (result.kind === 'no-such-pane') return result
+    if (result.kind !== 'opened') return { kind: 'not-opened', result }
+    const { pane } = result
+    const from = asked.kind === 'released' ? { fromChannel: asked.fromChannel } : {}
+    this.#ports.onNotice?.({ kind: 'taken-over', agent, blockId, epoch: pane.epoch, ...from })
+    return asked.kind === 'released'
+      ? { kind: 'done', released: true, fromChannel: asked.fromChannel, pane }
+      : { kind: 'done', released: false, pane }
+  }
+
+  #askFor(agent: AgentRef, signal: AbortSignal | undefined): Promise<TakeOverResult> {
+    const { admission, others, client } = this.#ports
+    const { store, holds, held } = admission
+    const { instance, clock } = store
+    return takeOver(
+      { agent, reserveFor: 'this-process', signal },
+      { store, holds, others, client, held, clock, instance }
+    )
+  }
+
+  /** The agent is kept for us; unless we come to drive it, for nobody. */
+  async #startAgain(agent: AgentRef, blockId: string, signal: AbortSignal | undefined) {
+    const { panes, admission } = this.#ports
+    let result: Awaited<ReturnType<Panes['reopen']>> | undefined
+    try {
+      result = await panes.reopen(blockId, signal)
+      return result
+    } finally {
+      if (result?.kind !== 'opened') admission.holds.withdrawReservation(agent.uid, admission.store.instance)
+    }
+  }
+}
+
+type Failed = Exclude<TakeOverResult, { kind: 'free' | 'released' | 'this-process' }>
+
+function notTaken(result: Failed): TakeOverPaneResult {
+  const { message } = result
+  switch (result.kind) {
+    case 'unknown': {
+      const { retryAfterMs } = result
+      return { kind: 'unknown', message, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
+    }
+    case 'ran-out':
+      return { kind: 'ran-out', message }
+    default:
+      return { kind: 'refused', message }
+  }
+}
+
+function agentOf({ uid, agent }: PaneView): AgentRef {
+  return agent === undefined ? { uid } : { uid, name: agent }
+}

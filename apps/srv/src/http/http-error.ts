@@ -1,0 +1,14 @@
+/** An answer that is not what was asked for: its status, and for programs a few words or the fields they go by. */
+
+export class HttpError extends Error {
+  override readonly name = 'HttpError'
+  readonly statusCode: number
+  readonly fields: Readonly<Record<string, unknown>>
+
+  /** `error` must not repeat what the request held: it may have been a secret. */
+  constructor(statusCode: number, error: string, fields: Readonly<Record<string, unknown>> = {}) {
+    super(error)
+    this.statusCode = statusCode
+    this.fields = fields
+  }
+}

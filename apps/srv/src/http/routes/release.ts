@@ -1,0 +1,31 @@
+/**
+ * The holder's half of a take-over: another instance, on behalf of a person, asks us to let an agent go (R5). Answers when
+ * it is given up, whether or not the asker still waits.
+ */
+import * as z from 'zod/mini'
+import { FULL, type HttpApp } from '../http-app.js'
+import type { HttpPorts } from '../ports.js'
+import { name, typedUid } from '../request-fields.js'
+
+const release = z.object({
+  uid: typedUid,
+  agent: z.optional(name),
+  requested_by_channel: z._default(name, ''),
+  requested_by_version: z._default(name, '')
+})
+
+export function addReleaseRoute(app: HttpApp, { handOver }: Pick<HttpPorts, 'handOver'>): void {
+  app.post(
+    '/agentmux/agent/release',
+    { config: { opens: FULL }, schema: { body: release } },
+    async ({ body }) => {
+      const { released } = await handOver.release({
+        uid: body.uid,
+        ...(body.agent === undefined ? {} : { agent: body.agent }),
+        requestedByChannel: body.requested_by_channel,
+        requestedByVersion: body.requested_by_version
+      })
+      return { ok: true, released }
+    }
+  )
+}

@@ -1,0 +1,26 @@
+/**
+ * Whether a request can have come from a web page. Pure. A page of another site, however its name resolves, is turned away
+ * before its key is looked at (R5): a name that was pointed at this computer (DNS rebinding) is seen by its Host, a
+ * page elsewhere by its Origin and by what the browser says about the site it belongs to.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+
+export type ForeignBecause = 'host' | 'origin'
+
+const HOSTS = ['127.0.0.1', 'localhost', '[::1]']
+const HTTP_PORT = 80
+
+/** Undefined if nothing speaks against it. `port`: the one we were reached at. */
+export function foreignBecause(headers: IncomingHttpHeaders, port: number): ForeignBecause | undefined {
+  const host = headers.host?.toLowerCase()
+  if (host === undefined || !ourHosts(port).includes(host)) return 'host'
+  // A page that we had served could only have this origin; `null` and everything else is another's.
+  if (headers.origin !== undefined && headers.origin !== `http://${host}`) return 'origin'
+  const site = headers['sec-fetch-site']
+  return site === undefined || site === 'none' || site === 'same-origin' ? undefined : 'origin'
+}
+
+function ourHosts(port: number): string[] {
+  const named = HOSTS.map((host) => `${host}:${port}`)
+  return port === HTTP_PORT ? [...named, ...HOSTS] : named
+}

@@ -1,0 +1,106 @@
+/**
+ * The HTTP server of the daemon: made complete and closed as one, listening nowhere yet. Every route stands behind the
+ * guard, everything that a client can use up is bounded, and closing ends what is still being read.
+ */
+import { randomUUID } from 'node:crypto'
+import { fastify, LogController } from 'fastify'
+import { AccessKeys } from './access-keys.js'
+import { BrokenRequests } from './broken-requests.js'
+import { EventStreams } from './event-streams.js'
+import { answerBadAddress, answerFailures } from './failures.js'
+import type { HttpApp } from './http-app.js'
+import { HTTP_LIMITS, type HttpLimits } from './http-limits.js'
+import { readJsonBodies } from './json-bodies.js'
+import type { HttpPorts } from './ports.js'
+import { RecordStreams } from './record-streams.js'
+import { guardRequests } from './request-guard.js'
+import { addAgentRoutes } from './routes/agents.js'
+import { addEventRoute } from './routes/events.js'
+import { addHealthRoute } from './routes/health.js'
+import { addHoldingRoutes } from './routes/holding.js'
+import { addMetricsRoute } from './routes/metrics.js'
+import { addReactiveRoutes } from './routes/reactive.js'
+import { addRecordRoute } from './routes/record.js'
+import { addReleaseRoute } from './routes/release.js'
+import { addTakeOverRoute } from './routes/take-over.js'
+
+export interface HttpServerOptions {
+  /** Opens everything. */
+  readonly key: string
+  /** Opens what another computer may ask. */
+  readonly lanKey?: string
+  readonly limits?: Partial<HttpLimits>
+}
+
+/** To be made to listen on loopback alone. @throws TypeError for a key that no request could present. */
+export function createHttpServer(ports: HttpPorts, options: HttpServerOptions): HttpApp {
+  const limits = { ...HTTP_LIMITS, ...options.limits }
+  const broken = new BrokenRequests()
+  const app: HttpApp = fastify({
+    loggerInstance: ports.log,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: () => randomUUID(),
+    requestIdHeader: false,
+    exposeHeadRoutes: false,
+    bodyLimit: limits.bodyBytes,
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    forceCloseConnections: 'idle',
+    http: {
+      maxHeaderSize: limits.headerBytes,
+      headersTimeout: limits.requestTimeoutMs,
+      connectionsCheckingInterval: Math.max(10, Math.min(1_000, limits.requestTimeoutMs / 4))
+    },
+    clientErrorHandler: broken.answer,
+    frameworkErrors: answerBadAddress
+  })
+  app.server.maxConnections = limits.connections
+
+  const keys = new AccessKeys({
+    full: options.key,
+    lan: options.lanKey,
+    paneOfKey: (presented) => ports.panes.paneOfKey(presented)
+  })
+  const events = new EventStreams(ports, limits)
+  const records = new RecordStreams(ports, limits)
+
+  app.addHook('onRequest', async (request, reply) => {
+    broken.began(request.socket, reply.raw)
+    reply.headers({
+      'x-request-id': request.id,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff'
+    })
+  })
+  guardRequests(app, keys, ports.metrics)
+  readJsonBodies(app)
+  answerFailures(app)
+  addHealthRoute(app, ports)
+  addReactiveRoutes(app, ports)
+  addHoldingRoutes(app, ports)
+  addReleaseRoute(app, ports)
+  addTakeOverRoute(app, ports)
+  addAgentRoutes(app, ports, limits)
+  addRecordRoute(app, ports, records)
+  addEventRoute(app, events)
+  addMetricsRoute(app, ports)
+  closeInTime(app, limits, [events, records])
+  return app
+}
+
+/** Streams end at once; an answer under way is waited for, and its connection not kept. */
+function closeInTime(app: HttpApp, limits: HttpLimits, streams: readonly { close(): void }[]): void {
+  let closing = false
+  let timer: NodeJS.Timeout | undefined
+  app.addHook('preClose', async () => {
+    closing = true
+    for (const stream of streams) stream.close()
+    timer = setTimeout(() => app.server.closeAllConnections(), limits.closeTimeoutMs)
+  })
+  app.addHook('onClose', async () => clearTimeout(timer))
+  app.addHook('onSend', async (request, reply) => {
+    if (closing) reply.header('connection', 'close')
+    // From here on it is for the client to read; one that does not is not waited for.
+    request.socket.setTimeout(limits.stallTimeoutMs)
+  })
+}

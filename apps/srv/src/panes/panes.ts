@@ -1,0 +1,416 @@
+/**
+ * The panes of a daemon: each runs one agent's command under the agent's lease. Keeps true that nothing is started and
+ * nothing shared is written before the agent is admitted (R9), that a pane which lost its agent takes no turn and writes
+ * nothing more (R4), and that an agent is given up only when nothing of its pane runs (R12).
+ */
+import { randomUUID } from 'node:crypto'
+import {
+  comparableUid,
+  type OwnServer,
+  type ReactiveRegistry,
+  type ReadResult,
+  type RecordEvent,
+  type RecordItem
+} from '@agentmux/host-admission'
+import { LeaseFault } from '@agentmux/lease-store'
+import type { Refusal } from '@agentmux/refusals'
+import { agentOf, type OpenPanePorts, openPane } from './open-pane.js'
+import { Pane } from './pane.js'
+import type {
+  CloseResult,
+  OpenRequest,
+  OpenResult,
+  PaneEvent,
+  PaneRegistration,
+  PaneView,
+  RegisterRequest,
+  RegisterResult,
+  SendResult
+} from './pane-answers.js'
+import { checkOpenRequest, findPaneCommand } from './pane-command.js'
+import { PaneKeys } from './pane-keys.js'
+import { PaneNames } from './pane-names.js'
+import type { PaneNotice } from './pane-notice.js'
+import { refusalOfFault } from './refusal-of-fault.js'
+
+export interface PanesPorts extends Omit<OpenPanePorts, 'onFault'> {
+  readonly registry: ReactiveRegistry
+  /** Where this daemon answers, and the key others use: for the registry. */
+  readonly server: () => OwnServer
+  /** For the log and the counters. Must not throw. */
+  readonly onNotice?: (notice: PaneNotice) => void
+}
+
+export interface PanesOptions {
+  /** Live panes; 512 unless given. */
+  readonly maxLive?: number
+  /** Ended panes that are kept for reading; 100 unless given. */
+  readonly maxEnded?: number
+}
+
+/** For another instance that asked for an agent. */
+export interface LetGoRequest {
+  readonly graceMs: number
+  readonly toChannel: string
+  readonly toVersion: string
+  /** What the panes that let go are superseded by, asked when they have. */
+  readonly refusal: () => Refusal
+}
+
+interface Opening {
+  readonly uid: string
+  readonly abort: AbortController
+  readonly done: Promise<OpenResult>
+}
+
+const MAX_LIVE = 512
+const MAX_ENDED = 100
+const CLOSE_GRACE_MS = 10_000
+const MAX_GRACE_MS = 24 * 3_600_000
+
+export class Panes {
+  readonly #ports: PanesPorts
+  readonly #maxLive: number
+  readonly #maxEnded: number
+  readonly #keys = new PaneKeys()
+  readonly #names: PaneNames
+  readonly #panes = new Map<string, Pane>()
+  /** What to take back when a pane takes no more turns. */
+  readonly #revoke = new WeakMap<Pane, () => void>()
+  readonly #opening = new Map<string, Opening>()
+  readonly #listeners = new Set<(event: PaneEvent) => void>()
+  #closing = false
+
+  /** Touches nothing. */
+  constructor(ports: PanesPorts, options: PanesOptions = {}) {
+    this.#ports = ports
+    this.#maxLive = options.maxLive ?? MAX_LIVE
+    this.#maxEnded = options.maxEnded ?? MAX_ENDED
+    this.#names = new PaneNames(ports)
+  }
+
+  /** In the order of opening; ended ones that are kept for reading among them. */
+  list(): PaneView[] {
+    return [...this.#panes.values()].map((pane) => pane.view)
+  }
+
+  get(blockId: string): PaneView | undefined {
+    return this.#panes.get(blockId)?.view
+  }
+
+  /** @throws TypeError or RangeError for what cannot be a UID or a command; the signal's reason. Nothing runs then. */
+  open(request: OpenRequest, signal?: AbortSignal): Promise<OpenResult> {
+    return this.#open(request, randomUUID(), signal)
+  }
+
+  /**
+   * Runs the command of a pane again, in the same pane, under the next epoch. A pane that runs is left as it is.
+   *
+   * @throws the signal's reason.
+   */
+  async reopen(
+    blockId: string,
+    signal?: AbortSignal
+  ): Promise<OpenResult | { readonly kind: 'no-such-pane' }> {
+    const pane = this.#panes.get(blockId)
+    if (pane === undefined) return { kind: 'no-such-pane' }
+    if (pane.state === 'running') return { kind: 'opened', pane: pane.view }
+    await pane.finished
+    signal?.throwIfAborted()
+    return this.#open(pane.request, blockId, signal)
+  }
+
+  /** One turn. @throws RangeError for a text that is too long; the signal's reason, and then nothing was sent. */
+  async send(blockId: string, text: string, signal?: AbortSignal): Promise<SendResult> {
+    const pane = this.#panes.get(blockId)
+    return pane === undefined ? { kind: 'no-such-pane' } : pane.send(text, signal)
+  }
+
+  /**
+   * End of input, the grace (ms; 10,000 unless given), then it is ended. Resolves when nothing of it runs.
+   *
+   * @throws RangeError for a grace that is none; the signal's reason, and the pane goes on closing then.
+   */
+  async close(
+    blockId: string,
+    options: { graceMs?: number; signal?: AbortSignal } = {}
+  ): Promise<CloseResult> {
+    const { graceMs = CLOSE_GRACE_MS, signal } = options
+    if (!(graceMs >= 0 && graceMs <= MAX_GRACE_MS)) {
+      throw new RangeError(`a grace is 0 to ${MAX_GRACE_MS} milliseconds, not ${graceMs}`)
+    }
+    const pane = this.#panes.get(blockId)
+    if (pane === undefined) return { kind: 'no-such-pane' }
+    pane.close(graceMs)
+    await unlessAborted(pane.finished, signal)
+    const { view, remaining } = pane
+    if (remaining.length > 0) return { kind: 'remaining', pane: view, processes: remaining }
+    return { kind: 'closed', pane: view }
+  }
+
+  /**
+   * The agent's record as it grows, until the signal is aborted; from where the pane was opened unless `from` is given.
+   * Read-only: also of a pane that has ended or lost its agent. Undefined if there is no such pane.
+   */
+  follow(
+    blockId: string,
+    options: { from?: number; signal: AbortSignal }
+  ): AsyncGenerator<RecordItem, void> | undefined {
+    const pane = this.#panes.get(blockId)
+    if (pane === undefined) return undefined
+    const { from = pane.position, signal } = options
+    return this.#ports.record.follow(pane.request.uid, { from, signal })
+  }
+
+  /** What stands in the agent's record now, from the same place; `atEnd` false: read on from `next`. */
+  read(blockId: string, options: { from?: number; limit?: number } = {}): Promise<ReadResult> | undefined {
+    const pane = this.#panes.get(blockId)
+    if (pane === undefined) return undefined
+    return this.#ports.record.read(pane.request.uid, { from: pane.position, ...options })
+  }
+
+  /** The names under which the live panes are known to other instances: GET /agentmux/reactive/agents. */
+  registrations(): PaneRegistration[] {
+    return this.#names.list()
+  }
+
+  /**
+   * Whoever presents the key of a pane may register names for that pane only: the route has to see to that.
+   *
+   * @throws TypeError for an empty name.
+   */
+  async register({ agent, blockId, tabId }: RegisterRequest): Promise<RegisterResult> {
+    if (agent.trim() === '') throw new TypeError('an agent is registered by its name')
+    const pane = this.#panes.get(blockId)
+    if (pane === undefined) return { kind: 'no-such-pane' }
+    const { lease } = pane
+    try {
+      const check = await lease.verify()
+      if (check.kind === 'lost') return { kind: 'refused', refusal: pane.view.refusal ?? check.refusal }
+    } catch (fault) {
+      if (!(fault instanceof LeaseFault)) throw fault
+      return { kind: 'refused', refusal: refusalOfFault(lease.agent, fault) }
+    }
+    if (pane.state !== 'running') return { kind: 'no-such-pane' }
+    this.#names.add({ blockId, uid: pane.request.uid }, agent, tabId)
+    return { kind: 'registered' }
+  }
+
+  /** Takes a name back; of one pane, where a block is given. A name that is not registered is fine. */
+  unregister({ agent, blockId }: { agent: string; blockId?: string | undefined }): void {
+    this.#names.remove(agent, blockId)
+  }
+
+  /** The live pane whose own key this is. The time it takes tells nothing of any key. */
+  paneOfKey(presented: string): PaneView | undefined {
+    const blockId = this.#keys.blockOf(presented)
+    return blockId === undefined ? undefined : this.get(blockId)
+  }
+
+  /** Called at every change, synchronously; what it throws is dropped. Returns a function that ends it. */
+  subscribe(listener: (event: PaneEvent) => void): () => void {
+    // Twice the same function is two subscriptions.
+    const own = (event: PaneEvent) => listener(event)
+    this.#listeners.add(own)
+    return () => this.#listeners.delete(own)
+  }
+
+  /** Resolves when nothing of the pane runs; at once if there is no such pane. @throws the signal's reason. */
+  async settled(blockId: string, signal?: AbortSignal): Promise<void> {
+    const pane = this.#panes.get(blockId)
+    if (pane !== undefined && pane.state !== 'running') await unlessAborted(pane.finished, signal)
+  }
+
+  /** The agent's UID as it is driven here, or about to be; undefined if it is not. */
+  uidDrivenHere(uid: string): string | undefined {
+    const wanted = comparableUid(uid)
+    const uids = [
+      ...[...this.#opening.values()].map((opening) => opening.uid),
+      ...[...this.#panes.values()].filter(mayHold).map((pane) => pane.request.uid)
+    ]
+    return uids.find((one) => comparableUid(one) === wanted)
+  }
+
+  /**
+   * Every pane that holds the agent, or is about to, lets it go: end of input, the grace, the end, one deadline for all.
+   * Resolves with how many have; nothing of them runs then.
+   */
+  async letGo(uid: string, { graceMs, toChannel, toVersion, refusal }: LetGoRequest): Promise<number> {
+    const { clock } = this.#ports
+    const untilMs = clock.bootMs() + graceMs
+    const wanted = comparableUid(uid)
+    const openings = [...this.#opening.values()].filter((one) => comparableUid(one.uid) === wanted)
+    // Whoever was about to start it gives way: what it has claimed it gives back.
+    const stopped = () => new OpenStopped({ kind: 'refused', by: 'handover-hold', refusal: refusal() })
+    for (const { abort } of openings) abort.abort(stopped())
+    await Promise.allSettled(openings.map(({ done }) => done))
+    const mark: RecordEvent = { kind: 'handed-over', to_channel: toChannel, to_version: toVersion }
+    const panes = [...this.#panes.values()].filter(
+      (pane) => comparableUid(pane.request.uid) === wanted && mayHold(pane)
+    )
+    for (const pane of panes) pane.handOver(Math.max(0, untilMs - clock.bootMs()), { refusal, mark })
+    await Promise.all(panes.map((pane) => pane.finished))
+    const released = panes.filter((pane) => pane.handedOver)
+    for (const { lease, blockId } of released) {
+      const { agent, epoch } = lease
+      this.#tell({ kind: 'handed-over', agent, blockId, epoch, toChannel, toVersion })
+    }
+    return released.length
+  }
+
+  /** Closes every pane and opens no more. Resolves when nothing of them runs. */
+  async closeAll({ graceMs = CLOSE_GRACE_MS }: { graceMs?: number } = {}): Promise<void> {
+    this.#closing = true
+    const openings = [...this.#opening.values()]
+    for (const { abort } of openings) abort.abort(new OpenStopped({ kind: 'closing' }))
+    await Promise.allSettled(openings.map(({ done }) => done))
+    const panes = [...this.#panes.values()].filter((pane) => pane.isLive)
+    for (const pane of panes) pane.close(graceMs)
+    await Promise.all(panes.map((pane) => pane.finished))
+  }
+
+  /** For the exit of this process without `closeAll`: no agent may be driven without a holder. */
+  killAll(): void {
+    for (const pane of this.#panes.values()) pane.kill()
+  }
+
+  async #open(request: OpenRequest, blockId: string, signal: AbortSignal | undefined): Promise<OpenResult> {
+    checkOpenRequest(request)
+    signal?.throwIfAborted()
+    if (this.#closing) return { kind: 'closing' }
+    if (this.#liveCount() >= this.#maxLive) return { kind: 'too-many', limit: this.#maxLive }
+    const abort = new AbortController()
+    const onAbort = () => abort.abort(signal?.reason)
+    signal?.addEventListener('abort', onAbort, { once: true })
+    const done = this.#openAs(request, blockId, abort.signal)
+    this.#opening.set(blockId, { uid: request.uid, abort, done })
+    try {
+      return await done
+    } catch (fault) {
+      if (fault instanceof OpenStopped) return fault.result
+      throw fault
+    } finally {
+      signal?.removeEventListener('abort', onAbort)
+      this.#opening.delete(blockId)
+    }
+  }
+
+  async #openAs(request: OpenRequest, blockId: string, signal: AbortSignal): Promise<OpenResult> {
+    const found = findPaneCommand(request)
+    if (found.kind !== 'found') return found
+    const { key, revoke } = this.#keys.issue(blockId)
+    const agent = agentOf(request)
+    let pane: Pane | undefined
+    try {
+      const variables = { AGENTMUX_LOCAL_URL: this.#ports.server().localUrl, AGENTMUX_AUTH_KEY: key }
+      const opened = await openPane(
+        { request, command: found.command, blockId, variables },
+        { ...this.#ports, onFault: (of, fault) => this.#tell({ kind: 'fault', agent: of, fault }) },
+        signal
+      )
+      if (opened.kind !== 'started') {
+        const { kind } = opened
+        if (kind === 'refused' || kind === 'unknown') {
+          const { by, refusal } = opened
+          this.#tell({ kind: kind === 'refused' ? 'denied' : 'unknown', agent, by, refusal })
+        }
+        return opened
+      }
+      pane = this.#start(opened.parts, revoke)
+      return { kind: 'opened', pane: pane.view }
+    } finally {
+      if (pane === undefined) revoke()
+    }
+  }
+
+  /** From the start of its child to here nothing may be forgotten: from now on the pane sees to its end. */
+  #start(parts: ConstructorParameters<typeof Pane>[1], revokeKey: () => void): Pane {
+    const { clock } = this.#ports
+    const pane = new Pane(
+      {
+        clock,
+        onChange: (changed) => this.#changed(changed),
+        onClosing: (closing) => this.#revoke.get(closing)?.(),
+        onFenced: ({ lease: { agent, epoch }, blockId }, refusal) =>
+          this.#tell({ kind: 'fenced', agent, blockId, epoch, refusal }),
+        onFault: ({ lease, blockId }, fault) =>
+          this.#tell({ kind: 'fault', agent: lease.agent, blockId, fault })
+      },
+      parts
+    )
+    const { blockId, request } = pane
+    this.#revoke.set(pane, () => {
+      revokeKey()
+      this.#names.removeAllOf(blockId)
+    })
+    // A pane that is run again becomes the newest.
+    this.#panes.delete(blockId)
+    this.#panes.set(blockId, pane)
+    const { agent, epoch, replaced } = pane.lease
+    const instead = replaced === undefined ? {} : { replaced }
+    this.#tell({ kind: 'granted', agent, blockId, epoch, ...instead })
+    this.#emit('opened', pane.view)
+    if (pane.state === 'running') this.#names.add({ blockId, uid: request.uid }, request.agent ?? request.uid)
+    else this.#revoke.get(pane)?.()
+    return pane
+  }
+
+  #changed(pane: Pane): void {
+    if (this.#panes.get(pane.blockId) !== pane) return
+    this.#emit('changed', pane.view)
+    const ended = [...this.#panes.values()].filter((one) => !one.isLive)
+    for (const old of ended.slice(0, Math.max(0, ended.length - this.#maxEnded))) {
+      this.#panes.delete(old.blockId)
+      this.#emit('removed', old.view)
+    }
+  }
+
+  #liveCount(): number {
+    let count = this.#opening.size
+    for (const pane of this.#panes.values()) if (pane.isLive) count += 1
+    return count
+  }
+
+  #emit(kind: PaneEvent['kind'], pane: PaneView): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener({ kind, pane })
+      } catch {
+        // Whoever watches must not stop what is watched.
+      }
+    }
+  }
+
+  #tell(notice: PaneNotice): void {
+    this.#ports.onNotice?.(notice)
+  }
+}
+
+/** Why a pane that was being opened was given up by us. */
+class OpenStopped extends Error {
+  readonly result: OpenResult
+
+  constructor(result: OpenResult) {
+    super('it was given up while it was being opened')
+    this.result = result
+  }
+}
+
+function mayHold({ state }: Pane): boolean {
+  return state === 'running' || state === 'closing'
+}
+
+async function unlessAborted(finished: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  if (signal === undefined) return finished
+  signal.throwIfAborted()
+  let onAbort = () => {}
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason)
+    signal.addEventListener('abort', onAbort, { once: true })
+  })
+  try {
+    await Promise.race([finished, aborted])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+}
