@@ -65,6 +65,8 @@ function problemOf(issue: z.core.$ZodIssue): string {
   }
 }
 
-function article(expected: string): string {
+/** A tuple is an array to whoever writes JSON. */
+function article(type: string): string {
+  const expected = type === 'tuple' ? 'array' : type === 'record' ? 'object' : type
   return /^[aeio]/.test(expected) ? `an ${expected}` : `a ${expected}`
 }
