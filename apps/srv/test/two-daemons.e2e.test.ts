@@ -143,15 +143,15 @@ describe('one agent, two daemons', () => {
     expect(seenA.changes()).toEqual([
       'opened epoch 1 running',
       'changed epoch 1 closing',
-      'changed epoch 1 superseded',
+      'changed epoch 1 superseded, ended',
       'opened epoch 3 running',
       'changed epoch 3 closing',
-      'changed epoch 3 superseded'
+      'changed epoch 3 superseded, ended'
     ])
     expect(seenB.changes()).toEqual([
       'opened epoch 2 running',
       'changed epoch 2 closing',
-      'changed epoch 2 superseded',
+      'changed epoch 2 superseded, ended',
       'opened epoch 4 running'
     ])
     expect(await seenA.counts()).toEqual({ 'granted host': 2, 'denied host': 3, 'takeover host': 2, held: 0 })

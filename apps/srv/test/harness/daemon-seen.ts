@@ -29,8 +29,8 @@ export class DaemonSeen {
     return this.events.events
       .filter(({ event }) => event !== 'snapshot')
       .map(({ event, data }) => {
-        const { epoch, state }: PaneOnWire = data.agent
-        return `${event} epoch ${epoch} ${state}`
+        const { epoch, state, ended_at_ms }: PaneOnWire = data.agent
+        return `${event} epoch ${epoch} ${state}${ended_at_ms === undefined ? '' : ', ended'}`
       })
   }
 
