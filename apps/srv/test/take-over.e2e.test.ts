@@ -349,7 +349,7 @@ describe('a take-over is confirmed by a person', () => {
       await shell.program.prints(/Take it over\? \[y\/N\]/)
       shell.program.type(key)
       // What is typed next is for the shell again.
-      await shell.program.prints(/Take it over\?[^]*ready> $/)
+      await shell.program.prints(/Take it over\?.*[\r\n](ready>|#|\$) $/s)
       expect(await shell.lastExit()).toBe(code)
       await scene.beatsAgain(agent.pid)
       expect(holdOf(scene)).toBeUndefined()

@@ -1,8 +1,9 @@
 /** What acquire owes to the shared record: above its highest epoch (R10), and known to it before the lease is handed out. */
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { type HostAdmission, RecordFence, SharedRecord } from '@agentmux/host-admission'
 import { createSystemClock } from '@agentmux/lease-model'
+import { lostRefusal } from '@agentmux/refusals'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { admissionOf } from './fixture/admission.js'
 import { eventually, runs } from './fixture/running.js'
@@ -10,6 +11,7 @@ import { Scratch } from './fixture/scratch.js'
 import { TestHolder } from './fixture/test-holder.js'
 
 const agent = { uid: 'agent', name: 'Agent3' }
+const lost = lostRefusal(agent, 'unconfirmed', 0)
 const event = (text: string) => ({ kind: 'turn', text }) as const
 let scratch: Scratch
 let record: SharedRecord
@@ -77,15 +79,26 @@ describe('a claim', () => {
 })
 
 describe('a record that cannot be used', () => {
-  it('keeps everybody out who would have to write to it: nothing is held, and the sentence names it', async () => {
+  it('because it is no record claims nothing, and the sentence names it', async () => {
     const folder = record.pathOf(agent.uid)
     mkdirSync(dirname(folder), { recursive: true })
     writeFileSync(folder, 'not a folder')
-    expect(await acquire()).toMatchObject({ kind: 'unknown', refusal: { kind: 'io', exitCode: 69 } })
-    expect(scratch.lease(agent.uid)).toBeUndefined()
-    expect(admission.held.size).toBe(0)
+    const result = await acquire()
+    expect(result).toMatchObject({ kind: 'unknown', refusal: { kind: 'io', exitCode: 69 } })
+    expect(result.kind === 'unknown' && result.refusal.message).toContain(folder)
+    expect(existsSync(scratch.leases)).toBe(false)
     rmSync(folder)
     expect((await acquire()).kind).toBe('granted')
+  })
+
+  it('because it cannot be written gives the lease back: nobody is kept out', async () => {
+    const inTheWay = join(record.pathOf(agent.uid), 'epoch.tmp', 'something')
+    mkdirSync(inTheWay, { recursive: true })
+    expect(await acquire()).toMatchObject({ kind: 'unknown', refusal: { kind: 'io', exitCode: 69 } })
+    expect(readFileSync(join(scratch.leases, `${agent.uid}.epoch`), 'utf8')).toBe('1\n')
+    expect(scratch.lease(agent.uid)).toBeUndefined()
+    expect(admission.held.size).toBe(0)
+    expect(admission.names.fenceAgentNamed('Agent3', lost)).toBe(false)
   })
 
   it('has a later epoch by the time of the grant: we are not the last, and the lease is given back', async () => {
