@@ -59,6 +59,31 @@ describe('beside an older build', () => {
     expect(older.asked()).toBe(0)
   })
 
+  test('a `run` of the UID that it names is refused, or waits until it is not named any more; of another, runs', async ({
+    scene
+  }) => {
+    const older = await olderBuild(scene, { registrations: [scene.uid], release: NOT_FOUND })
+    const refused = await scene.run(['true'], { flags: ['--agent', 'Grace', '--json'] }).ended
+    expect(refused.code).toBe(75)
+    expect(JSON.parse(refused.stdout).refusal).toMatchObject({
+      kind: 'held',
+      holder: { channel: OLDER_CHANNEL, pid: process.pid }
+    })
+    // Nothing was claimed.
+    expect(scene.exists(scene.leases)).toBe(false)
+    expect(
+      (await scene.run(['sh', '-c', 'exit 3'], { uid: `${scene.uid}-2`, flags: ['--agent', 'ada'] }).ended)
+        .code
+    ).toBe(3)
+    expect((await scene.run(['true'], { flags: ['--wait=1'] }).ended).code).toBe(124)
+
+    const waiting = scene.run(['sh', '-c', 'exit 4'], { flags: ['--wait'] })
+    await waiting.says(/is already running in another AgentMux instance/)
+    older.forget()
+    expect((await waiting.ended).code).toBe(4)
+    expect(older.asked()).toBe(0)
+  })
+
   test('a take-over from it: it is too old to be asked, exit 75; it goes on, and nothing is kept', async ({
     scene
   }) => {
