@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { Daemon } from './harness/daemon.js'
 import { putLease } from './harness/lease-record.js'
-import { olderBuild } from './harness/older-build.js'
+import { anotherProcess, olderBuild } from './harness/older-build.js'
 import { type Scene, test } from './harness/scene.js'
 
 async function who(scene: Scene) {
@@ -55,7 +55,11 @@ describe.concurrent('who', () => {
   })
 
   test('an older build that has it without a lease is found by asking', async ({ scene }) => {
-    await olderBuild(scene, { registrations: [scene.uid], release: undefined })
+    await olderBuild(scene, {
+      pid: anotherProcess(scene).pid,
+      registrations: [scene.uid],
+      release: undefined
+    })
     expect(await who(scene)).toMatchObject({
       code: 0,
       host: { state: 'held', how: expect.stringContaining('no lease file'), holder: { channel: 'older' } }
