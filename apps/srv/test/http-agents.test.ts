@@ -1,4 +1,5 @@
 /** Panes over HTTP: opened, driven, read and closed, and refused where another has the agent. */
+import { rmSync } from 'node:fs'
 import { parseRefusal } from '@agentmux/refusals'
 import { describe, expect } from 'vitest'
 import { houseTest } from './harness/http-house.js'
@@ -86,6 +87,34 @@ describe('a pane over HTTP', () => {
     expect(await metric(stable, 'agentmux_lease_renewal_lag_seconds')).toBe(0)
   })
 
+  houseTest(
+    'that lost its agent takes no turn, can be watched, and says what happened',
+    async ({ scene, openHouse }) => {
+      const house = await openHouse()
+      const { blockId } = await house.openPane(ECHO)
+      rmSync(scene.leaseFile())
+      const sent = await house.client.post(`/api/v1/agents/${blockId}/turns`, { text: 'late' })
+      expect(sent.status).toBe(409)
+      expect(parseRefusal(bodyOf(sent).refusal)).toMatchObject({ kind: 'lost' })
+      expect(bodyOf(sent).error).toContain('lost its single-instance lease')
+      expect(bodyOf(await house.client.get('/api/v1/agents')).agents).toMatchObject([
+        { block_id: blockId, state: 'superseded', refusal: { kind: 'lost' } }
+      ])
+      expect(await recordOf(house, blockId)).not.toContainEqual(
+        expect.objectContaining({ event: expect.objectContaining({ text: 'late' }) })
+      )
+      expect(await metric(house, 'agentmux_lease_fenced_total{tier="host"}')).toBe(1)
+      const line = (await house.logged()).split('\n').find((one) => one.includes('"event":"fenced"'))
+      expect(JSON.parse(line ?? '')).toMatchObject({
+        level: 'warn',
+        agent: { uid: scene.uid },
+        block_id: blockId,
+        was: { channel: 'stable', pid: process.pid },
+        holder: null
+      })
+    }
+  )
+
   houseTest('that cannot be run says so as a shell would', async ({ openHouse }) => {
     const house = await openHouse()
     const missing = await house.client.post('/api/v1/agents', house.opening({ command: ['no-such-program'] }))
@@ -115,8 +144,8 @@ describe('a pane over HTTP', () => {
     [{ command: ['sh', 'a\0b'] }, 'command.1 must not hold a NUL'],
     [{ cwd: 'a\0b' }, 'cwd must not hold a NUL'],
     [{ env: ['x'] }, 'env must be an object'],
-    [{ env: { X: 1 } }, 'env.X must be a string'],
-    [{ env: { 'X=Y': '1' } }, 'env.X=Y is invalid']
+    [{ env: { X: 1 } }, 'env is invalid'],
+    [{ env: { 'X=Y': '1' } }, 'env is invalid']
   ]
   houseTest('with a mistake in it is refused, and the field is named', async ({ openHouse }) => {
     const house = await openHouse()
