@@ -23,7 +23,7 @@ function filesOf(scene: Scene): string[] {
   return readdirSync(scene.shared, { recursive: true, encoding: 'utf8' }).sort()
 }
 
-describe.concurrent('who', () => {
+describe('who', () => {
   test('names the holder by its lease, and says that the other tiers are unknown', async ({ scene }) => {
     const run = scene.run(scene.agent())
     await scene.audited('agent', 'begin')
@@ -72,7 +72,7 @@ describe.concurrent('who', () => {
   })
 })
 
-describe.concurrent('doctor', () => {
+describe('doctor', () => {
   test('before anything was run: nothing fails, and nothing is made', async ({ scene }) => {
     const { code, checks } = await checksOf(scene)
     expect(code).toBe(0)
