@@ -7,13 +7,19 @@ import { describe, expect } from 'vitest'
 import { Daemon } from './harness/daemon.js'
 import { DaemonSeen } from './harness/daemon-seen.js'
 import { entryFile } from './harness/instance.js'
-import { OLDER_CHANNEL, olderBuild } from './harness/older-build.js'
+import { anotherProcess, OLDER_CHANNEL, olderBuild } from './harness/older-build.js'
 import { lives } from './harness/processes.js'
-import { test } from './harness/scene.js'
+import { type Scene, test } from './harness/scene.js'
 import { sharedState } from './harness/shared-state.js'
 
 /** What an older build knows of a release. */
 const NOT_FOUND = { status: 404, body: { error: 'not found' } }
+
+/** It says that it runs an agent of this UID, under the name `ada`. */
+async function olderBuildWith(scene: Scene, uid: string) {
+  const { pid } = anotherProcess(scene)
+  return { pid, ...(await olderBuild(scene, { pid, registrations: [uid], release: NOT_FOUND })) }
+}
 
 describe('beside an older build', () => {
   for (const [how, written] of [
@@ -25,14 +31,14 @@ describe('beside an older build', () => {
     }) => {
       const daemon = await Daemon.start(scene, 'stable')
       const seen = await DaemonSeen.from(daemon)
-      const older = await olderBuild(scene, { registrations: [written(scene.uid)], release: NOT_FOUND })
+      const older = await olderBuildWith(scene, written(scene.uid))
       const before = sharedState(scene)
       const refused = await daemon.open([], { agent: 'Grace' })
       expect(refused).toMatchObject({
         status: 409,
         body: {
           by: 'probe',
-          refusal: { kind: 'held', holder: { channel: OLDER_CHANNEL, pid: process.pid, blockId: 'block' } }
+          refusal: { kind: 'held', holder: { channel: OLDER_CHANNEL, pid: older.pid, blockId: 'block' } }
         }
       })
       expect(refused.body.error).toContain('is already running in another AgentMux instance')
@@ -49,7 +55,7 @@ describe('beside an older build', () => {
 
   test('that runs another UID under the same name: not refused', async ({ scene }) => {
     const daemon = await Daemon.start(scene, 'stable')
-    const older = await olderBuild(scene, { registrations: [`${scene.uid}-2`], release: NOT_FOUND })
+    const older = await olderBuildWith(scene, `${scene.uid}-2`)
     const theirs = readFileSync(entryFile(scene, 'ada', OLDER_CHANNEL), 'utf8')
     const pane = await daemon.opened([], { agent: 'ada' })
     expect((await daemon.turn(pane.block_id, 'hello')).status).toBe(200)
@@ -62,12 +68,12 @@ describe('beside an older build', () => {
   test('a `run` of the UID that it names is refused, or waits until it is not named any more; of another, runs', async ({
     scene
   }) => {
-    const older = await olderBuild(scene, { registrations: [scene.uid], release: NOT_FOUND })
+    const older = await olderBuildWith(scene, scene.uid)
     const refused = await scene.run(['true'], { flags: ['--agent', 'Grace', '--json'] }).ended
     expect(refused.code).toBe(75)
     expect(JSON.parse(refused.stdout).refusal).toMatchObject({
       kind: 'held',
-      holder: { channel: OLDER_CHANNEL, pid: process.pid }
+      holder: { channel: OLDER_CHANNEL, pid: older.pid }
     })
     // Nothing was claimed.
     expect(scene.exists(scene.leases)).toBe(false)
@@ -90,7 +96,7 @@ describe('beside an older build', () => {
     const daemon = await Daemon.start(scene, 'stable')
     const closed = await daemon.opened([], { agent: 'Ada' })
     await daemon.ask(`/api/v1/agents/${closed.block_id}/close`, {})
-    const older = await olderBuild(scene, { registrations: [scene.uid], release: NOT_FOUND })
+    const older = await olderBuildWith(scene, scene.uid)
     const before = sharedState(scene)
 
     const taken = await scene.cli(['take-over', scene.uid, '--yes']).ended

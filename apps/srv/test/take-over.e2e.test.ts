@@ -125,14 +125,20 @@ describe('take-over', () => {
     expect(holdOf(scene)).toBeUndefined()
   })
 
-  test('of a holder that is stopped: exit 124 after 25 s, and nothing is left behind', async ({ scene }) => {
-    const { run } = await holder(scene)
+  test('of a holder that is stopped: once its lease has run out, and the next ends what it runs', async ({
+    scene
+  }) => {
+    const { run, agent } = await holder(scene)
     run.signal('SIGSTOP')
-    const { code, stderr } = await takeOver(scene, '--yes', ...BETA).ended
-    expect(code).toBe(124)
-    expect(stderr).toContain('was not taken over')
-    expect(holdOf(scene)).toBeUndefined()
+    expect((await takeOver(scene, '--yes', ...BETA).ended).code).toBe(0)
+    expect(holdOf(scene)).toMatchObject({ to_channel: 'beta' })
+    const next = scene.run(scene.agent('next'), { flags: [...BETA, '-n'] })
+    expect(Number((await scene.audited('next', 'begin')).epoch)).toBe(Number(agent.epoch) + 1)
+    expect(lives(agent.pid)).toBe(false)
     run.signal('SIGCONT')
+    expect((await run.ended).code).toBe(76)
+    next.signal('SIGTERM')
+    await next.ended
   })
 })
 
