@@ -14,6 +14,7 @@ import { type CommonFlags, compose } from './compose.js'
 import { drive } from './drive.js'
 import { signalStatus } from './exit-status.js'
 import { findCommand } from './find-command.js'
+import { OlderBuilds } from './older-builds.js'
 import { createProgress } from './progress.js'
 import { fail, refuse } from './report.js'
 import { listenForSignals } from './signals.js'
@@ -127,6 +128,7 @@ async function getAgent(
     const progress = createProgress()
     return await waitForAgent(admission, {
       agent,
+      olderBuilds: new OlderBuilds({ admission, sharedRoot, clock }),
       blockId: randomUUID(),
       clock,
       signal,

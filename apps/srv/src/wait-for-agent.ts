@@ -5,10 +5,12 @@
 import type { AcquireResult, HeldAgentLease, HostAdmission } from '@agentmux/host-admission'
 import type { AgentRef, Clock } from '@agentmux/lease-model'
 import { type Refusal, waitingMessage, waitRanOutRefusal, watchingMessage } from '@agentmux/refusals'
+import type { OlderBuilds } from './older-builds.js'
 import type { Progress } from './progress.js'
 
 export interface WaitOptions {
   readonly agent: AgentRef
+  readonly olderBuilds: OlderBuilds
   readonly blockId: string
   readonly clock: Clock
   readonly signal: AbortSignal
@@ -23,15 +25,20 @@ export type WaitResult =
   | { readonly kind: 'granted'; readonly lease: HeldAgentLease }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
 
+type NotGranted =
+  | Exclude<AcquireResult, { kind: 'granted' }>
+  /** By an instance that has no lease for it. */
+  | { readonly kind: 'driven'; readonly refusal: Refusal }
+
 /** What stands in the way is no lease file that could wake us: ask again after this long. */
 const ASK_AGAIN_MS = 1_000
 
 export async function waitForAgent(admission: HostAdmission, options: WaitOptions): Promise<WaitResult> {
-  const { agent, blockId, clock, signal, waitMs } = options
+  const { clock, waitMs } = options
   const startedMs = clock.bootMs()
   try {
     for (;;) {
-      const result = await admission.acquire(agent, { blockId, signal })
+      const result = await ask(admission, options)
       if (result.kind === 'granted') return result
       const leftMs = (waitMs ?? 0) - (clock.bootMs() - startedMs)
       if (!mayWait(result, options)) return { kind: 'refused', refusal: result.refusal }
@@ -43,21 +50,22 @@ export async function waitForAgent(admission: HostAdmission, options: WaitOption
   }
 }
 
+async function ask(
+  admission: HostAdmission,
+  { agent, blockId, olderBuilds, signal }: WaitOptions
+): Promise<AcquireResult | NotGranted> {
+  const refusal = await olderBuilds.refusalFor(agent, signal)
+  return refusal === undefined ? admission.acquire(agent, { blockId, signal }) : { kind: 'driven', refusal }
+}
+
 /** Without --wait only an open question is waited for, never a holder. */
-function mayWait(
-  result: Exclude<AcquireResult, { kind: 'granted' }>,
-  { neverWait, waitMs }: WaitOptions
-): boolean {
+function mayWait(result: NotGranted, { neverWait, waitMs }: WaitOptions): boolean {
   if (neverWait) return false
   if (result.kind === 'unknown') return result.retryAfterMs !== undefined
   return waitMs !== undefined
 }
 
-function ranOut(
-  result: Exclude<AcquireResult, { kind: 'granted' }>,
-  waitedMs: number,
-  { agent, clock }: WaitOptions
-): WaitResult {
+function ranOut(result: NotGranted, waitedMs: number, { agent, clock }: WaitOptions): WaitResult {
   const holder = 'holder' in result.refusal ? result.refusal.holder : undefined
   const known = holder === undefined ? {} : { holder }
   return { kind: 'refused', refusal: waitRanOutRefusal(agent, waitedMs, clock.wallMs(), known) }
@@ -66,11 +74,11 @@ function ranOut(
 /** One wait: until the lease may be free, the question is answered, or the time is up. */
 async function waitOnce(
   admission: HostAdmission,
-  result: Exclude<AcquireResult, { kind: 'granted' }>,
+  result: NotGranted,
   options: WaitOptions & { readonly startedMs: number; readonly leftMs: number }
 ): Promise<void> {
   const { agent, clock, signal, progress, waitMs, startedMs, leftMs } = options
-  if (result.kind === 'refused' && result.refusal.kind !== 'held') {
+  if (result.kind === 'driven' || (result.kind === 'refused' && result.refusal.kind !== 'held')) {
     progress.show(result.refusal.message)
     await clock.sleep(Math.min(ASK_AGAIN_MS, leftMs), signal)
     return

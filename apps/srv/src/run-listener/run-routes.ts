@@ -56,12 +56,17 @@ export async function answerTo(
     case '/health':
       return { status: 200, body: { status: 'ok', version: ports.admission.claimant.version } }
     case '/agentmux/reactive/agents':
-      return { status: 200, body: [registrationOf(ports)] }
+      return { status: 200, body: drives(ports) ? [registrationOf(ports)] : [] }
     case '/agentmux/agent/holding':
       return holding(url.searchParams.get('uid') ?? '', ports)
     default:
       return release(request, response, ports)
   }
+}
+
+/** Not any more once the lease was given up: nothing of it runs then, and whoever asks may have the agent. */
+function drives({ lease }: RunRoutesPorts): boolean {
+  return lease.held || lease.loss !== undefined
 }
 
 function registrationOf({ lease, clock, registered }: RunRoutesPorts) {

@@ -1,6 +1,6 @@
 /** Reads an event stream as a client would. */
 import type { IncomingMessage } from 'node:http'
-import type { HttpHouse } from './http-house.js'
+import type { HttpClient } from './http-client.js'
 import { until } from './until.js'
 
 export interface ReadEvent {
@@ -16,9 +16,9 @@ export class EventReader {
   ended = false
   #rest = ''
 
-  static async open(house: HttpHouse): Promise<EventReader> {
-    const asked = { method: 'GET', path: '/api/v1/agents/events', headers: house.client.keyed }
-    return new EventReader(await house.client.begin(asked))
+  static async open({ client }: { readonly client: HttpClient }): Promise<EventReader> {
+    const asked = { method: 'GET', path: '/api/v1/agents/events', headers: client.keyed }
+    return new EventReader(await client.begin(asked))
   }
 
   private constructor(response: IncomingMessage) {
