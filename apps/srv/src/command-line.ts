@@ -8,6 +8,7 @@ import type { CommandContext } from './commands/context.js'
 import { addRun, RUN_EXAMPLE } from './commands/run.js'
 import { addServe } from './commands/serve.js'
 import { addStatus } from './commands/status.js'
+import { addTakeOver } from './commands/take-over.js'
 import type { CrashHandler } from './crash.js'
 import { PROGRAM, print, writeError, writeOut } from './output.js'
 import { errorJson } from './report.js'
@@ -56,5 +57,6 @@ function createProgram(context: CommandContext): Command {
   addRun(program, context)
   addServe(program, context)
   addStatus(program, context)
+  addTakeOver(program, context)
   return program
 }

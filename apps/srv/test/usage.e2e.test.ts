@@ -18,6 +18,8 @@ const MISTAKES: readonly (readonly [string, readonly string[], string])[] = [
   ['--wait with a command that was meant to follow --', ['run', ...UID, '--wait', 'claude'], '--wait'],
   ['--wait below zero', ['run', ...UID, '--wait=-1', '--', 'true'], '--wait'],
   ['-n with --wait', ['run', ...UID, '-n', '--wait', '--', 'true'], "'-n' cannot be used with '--wait'"],
+  ['--yes without --take-over', ['run', ...UID, '--yes', '--', 'true'], "'--yes' cannot be used without"],
+  ['take-over without a UID', ['take-over'], 'uid'],
   ['-E with a word', ['run', ...UID, '-E', 'x', '--', 'true'], '-E'],
   ['-E above 255', ['run', ...UID, '-E', '256', '--', 'true'], '-E'],
   ['--grace with a word', ['run', ...UID, '--grace', 'long', '--', 'true'], '--grace'],
@@ -37,20 +39,10 @@ describe('agentmux-srv', () => {
       expect(code).toBe(64)
       expect(stdout).toBe('')
       expect(stderr).toContain(named)
-      expect(stderr).toMatch(/Example:\s+agentmux-srv (run --uid 7c0e2f|status)/)
+      expect(stderr).toMatch(/Example:\s+agentmux-srv (run --uid 7c0e2f|status|take-over 7c0e2f)/)
       expect(existsSync(scene.shared)).toBe(false)
     })
   }
-
-  test('--take-over: exit 64, and what to do instead', async ({ scene }) => {
-    const { code, stderr } = await scene.run(['touch', scene.newPath('started')], { flags: ['--take-over'] })
-      .ended
-    expect(code).toBe(64)
-    expect(stderr).toContain('--take-over')
-    expect(stderr).toContain('End the agent where it runs')
-    expect(stderr).toContain(`agentmux-srv run --uid ${scene.uid} --wait -- CMD`)
-    expect(existsSync(scene.shared)).toBe(false)
-  })
 
   test('a channel in the environment that is too long: exit 64, named', async ({ scene }) => {
     const { code, stderr } = await scene.run(['true'], {
@@ -79,6 +71,7 @@ describe('agentmux-srv', () => {
   for (const [args, shown] of [
     [['--help'], 'agentmux-srv run --uid 7c0e2f --agent Agent3 -- claude'],
     [['run', '--help'], 'agentmux-srv run --uid 7c0e2f --wait=60 -- codex'],
+    [['take-over', '--help'], 'agentmux-srv take-over 7c0e2f --yes'],
     [['status', '--help'], 'agentmux-srv status --json'],
     [['help', 'run'], '--grace']
   ] as const) {

@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createManualClock } from '@agentmux/lease-model/testing'
 import type { LeaseStore } from '@agentmux/lease-store'
 import { isAdmissionRefusal } from '@agentmux/refusals'
@@ -141,6 +142,91 @@ describe('after a hand-over', () => {
       expect(() => holds.holdAfterHandover(uid, nightly)).toThrow(RangeError)
       expect(() => holds.clearHandoverHold(uid)).toThrow(RangeError)
     }
+  })
+})
+
+describe('a reservation by whoever takes an agent over', () => {
+  const reserver = (store: LeaseStore) => new HandoverHolds({ store })
+  const alone = ({ instance }: LeaseStore) => ({ ...nightly, ownerBootId: instance.ownerBootId })
+
+  test('keeps the agent for its channel and version, and ends whatever kept it for others', () => {
+    const { store, successor, third } = twoInstances()
+    reserver(store).holdAfterHandover('u-1', { channel: 'dev', version: '2.0.0' })
+    reserver(successor).reserve('u-1', nightly)
+    expect([store, successor, third].map(refused)).toEqual([true, false, true])
+  })
+
+  test('ends what its own memory kept for somebody else', () => {
+    const { store } = twoInstances()
+    const holds = new HandoverHolds({ store })
+    holds.holdAfterHandover('u-1', nightly)
+    holds.reserve('u-1', store.instance)
+    expect(holds.refusalFor(agent)).toBeUndefined()
+  })
+
+  test('made by another process for this one counts more than what this one remembers', async () => {
+    const { clock, store, successor } = twoInstances()
+    const holds = new HandoverHolds({ store })
+    holds.holdAfterHandover('u-1', nightly)
+    await clock.advance(5_000)
+    const { channel, version } = store.instance
+    reserver(store).reserve('u-1', { channel, version })
+    expect(holds.refusalFor(agent)).toBeUndefined()
+    expect(refused(successor)).toBe(true)
+  })
+
+  test('from before a hand-over counts no more, even if the disk failed at the hand-over', async () => {
+    const { clock, store } = twoInstances()
+    const { channel, version } = store.instance
+    reserver(store).reserve('u-1', { channel, version })
+    const before = readFileSync(holdFileOf(store, 'u-1'))
+    await clock.advance(5_000)
+    const holds = new HandoverHolds({ store })
+    holds.holdAfterHandover('u-1', nightly)
+    writeFileSync(holdFileOf(store, 'u-1'), before)
+    expect(holds.refusalFor(agent)?.holder?.channel).toBe('nightly')
+  })
+
+  test('for one process stays with that process when the holder hands the agent over to its channel', async () => {
+    const { clock, store, successor } = twoInstances()
+    const neighbour = storeOf(
+      join(store.folder, '..', '..', '..'),
+      { pid: process.pid, ...nightly },
+      { clock }
+    )
+    expect(neighbour.folder).toBe(store.folder)
+    reserver(successor).reserve('u-1', alone(successor))
+    await clock.advance(5_000)
+    reserver(store).holdAfterHandover('u-1', nightly)
+    expect([successor, neighbour].map(refused)).toEqual([false, true])
+    expect(readHold(neighbour, 'u-1')?.untilBootMs).toBe(clock.bootMs() + 30_000)
+    // Another successor is another matter.
+    reserver(store).holdAfterHandover('u-1', { channel: 'dev', version: '2.0.0' })
+    expect([successor, neighbour].map(refused)).toEqual([true, true])
+  })
+
+  test('is withdrawn whoever has renewed it, but only if it is for that successor', () => {
+    const { store, successor, third } = twoInstances()
+    reserver(successor).reserve('u-1', alone(successor))
+    reserver(store).holdAfterHandover('u-1', nightly)
+    reserver(successor).withdrawReservation('u-1', { channel: 'dev', version: '2.0.0' })
+    expect(refused(third)).toBe(true)
+    reserver(successor).withdrawReservation('u-1', nightly)
+    expect(refused(third)).toBe(false)
+    expect(readdirSync(store.folder)).toEqual([])
+    reserver(successor).withdrawReservation('u-1', nightly)
+  })
+
+  test('makes the folder where there has been no lease yet, and tells if it cannot be written', () => {
+    const store = storeOf(sharedRoot(), { pid: process.pid, channel: 'nightly', version: '2.0.0' })
+    const faults: string[] = []
+    const holds = new HandoverHolds({ store, onFault: (uid) => faults.push(uid) })
+    holds.reserve('u-1', nightly)
+    expect(readdirSync(store.folder)).toEqual(['u-1.hold'])
+    mkdirSync(holdFileOf(store, 'u-2'))
+    holds.reserve('u-2', nightly)
+    expect(faults).toEqual(['u-2'])
+    expect(() => holds.reserve('../u-1', nightly)).toThrow(RangeError)
   })
 })
 

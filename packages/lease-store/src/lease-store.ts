@@ -17,6 +17,7 @@ import type { Claimer } from './claim.js'
 import { Claiming } from './claiming.js'
 import { removeFile } from './durable-file.js'
 import { FileLock } from './file-lock.js'
+import { createFolder } from './folder-creation.js'
 import { createInstanceIdentity, readHostIdentity } from './host-facts.js'
 import { recreateLock } from './key-creation.js'
 import type {
@@ -101,6 +102,16 @@ export class LeaseStore {
   /** Where an agent's lease file is, or would be. */
   pathOf(uid: string): string {
     return this.#places.pathsOf(uid).lease
+  }
+
+  /**
+   * Makes the folder as the first claim would, for whoever has something else to put beside the leases. One that is there
+   * is left as it is.
+   *
+   * @throws LeaseFault `io`.
+   */
+  createFolder(): void {
+    createFolder(this.folder)
   }
 
   /**

@@ -10,7 +10,7 @@ import { plainText } from './plain-text.js'
  * - `wait`: `run --wait`
  * - `watch`: `run` without `-n`, where only watching can tell
  * - `status`: the `status` command
- * - `take-over`: the `take-over` command, which needs a running daemon
+ * - `take-over`: the `take-over` command
  */
 export type NextAction = 'end' | 'wait' | 'watch' | 'status' | 'take-over'
 

@@ -57,7 +57,7 @@ export function takeOverMessage(
 function whyNot(failure: TakeOverFailure, at: string, { said, waitedMs }: TakeOverOptions): string {
   switch (failure) {
     case 'another-computer':
-      return `it is driven from another computer that shares this folder${at}. End it there, then start it here.`
+      return `its lease was written${at || ' on another computer'}, which uses the same shared folder. End it there, then start it here.`
     case 'not-running':
       return `the instance that its lease names${at} is not there to be asked. If that one has ended, the lease runs out by itself in moments; if it runs, end the agent there.`
     case 'refused':

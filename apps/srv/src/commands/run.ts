@@ -1,6 +1,6 @@
 /** `run` on the command line. Its code is loaded once the flags are known to be right. */
 import { EXIT_CODES } from '@agentmux/refusals'
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import type { CommonFlags } from '../compose.js'
 import { parseExitCode, parseSeconds, parseText, parseUid } from '../flag-values.js'
 import { PROGRAM } from '../output.js'
@@ -19,6 +19,7 @@ interface RawRunFlags extends CommonFlags {
   readonly E?: number
   readonly grace?: number
   readonly takeOver?: boolean
+  readonly yes?: boolean
 }
 
 export function addRun(program: Command, { crashes, exit }: CommandContext): void {
@@ -43,7 +44,8 @@ export function addRun(program: Command, { crashes, exit }: CommandContext): voi
       'between SIGTERM and SIGKILL for what CMD leaves running (default: 10)',
       parseSeconds
     )
-    .addOption(new Option('--take-over').hideHelp())
+    .option('--take-over', 'take the agent over from whoever drives it on this computer; asks first')
+    .option('--yes', 'with --take-over: do not ask; for scripts, and never inside a pane')
     .argument('<command...>', 'after --: the command and its arguments')
     .usage('--uid <uid> [options] -- <command...>')
     .passThroughOptions()
@@ -53,7 +55,7 @@ export function addRun(program: Command, { crashes, exit }: CommandContext): voi
       [
         '\nExit codes: the command’s own (128+n for a signal); 64 usage; 69 could not find out; 70 internal error;',
         '75 held elsewhere; 76 lease lost while running; 124 --wait ran out; 126, 127 the command cannot be run.',
-        `\nExample:\n  ${RUN_EXAMPLE}\n  ${PROGRAM} run --uid 7c0e2f --wait=60 -- codex`
+        `\nExample:\n  ${RUN_EXAMPLE}\n  ${PROGRAM} run --uid 7c0e2f --wait=60 -- codex\n  ${PROGRAM} run --uid 7c0e2f --take-over -- claude`
       ].join('\n')
     )
   addCommonFlags(command).action(async (words: string[], raw: RawRunFlags) => {
@@ -61,19 +63,12 @@ export function addRun(program: Command, { crashes, exit }: CommandContext): voi
     if (name === undefined || name === '') return command.error('error: no command after --')
     if (raw.n && raw.wait !== undefined)
       return command.error("error: option '-n' cannot be used with '--wait'")
-    if (raw.takeOver) return command.error(noTakeOver(raw.uid))
+    if (raw.yes && !raw.takeOver)
+      return command.error("error: option '--yes' cannot be used without '--take-over'")
     checkChannel(command, raw)
     const { run } = await import('../run.js')
     exit(await run(runFlags(raw), { name, args }, crashes))
   })
-}
-
-/** A take-over asks the holder's daemon to let go, and there is none yet. */
-function noTakeOver(uid: string): string {
-  return (
-    "error: option '--take-over' is not available in this version. End the agent where it runs " +
-    `(\`${PROGRAM} status\` shows where), then start it here; or wait for it: ${PROGRAM} run --uid ${uid} --wait -- CMD`
-  )
 }
 
 function runFlags(raw: RawRunFlags): RunFlags {
@@ -81,6 +76,7 @@ function runFlags(raw: RawRunFlags): RunFlags {
     ...commonFlags(raw),
     agent: raw.agent === undefined ? { uid: raw.uid } : { uid: raw.uid, name: raw.agent },
     neverWait: raw.n ?? false,
+    takeOver: raw.takeOver ? { yes: raw.yes ?? false } : undefined,
     waitMs: raw.wait === true ? Number.POSITIVE_INFINITY : raw.wait,
     conflictExitCode: raw.E ?? EXIT_CODES.heldElsewhere,
     graceMs: raw.grace ?? DEFAULT_GRACE_MS

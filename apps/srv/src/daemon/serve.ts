@@ -17,6 +17,7 @@ import { takeAuthKey } from './auth-key.js'
 import { composeDaemon, type Daemon } from './compose-daemon.js'
 import { daemonFilePath, readDaemonFile, removeDaemonFile, writeDaemonFile } from './daemon-file.js'
 import { DaemonLock } from './daemon-lock.js'
+import { endOrphans } from './end-orphans.js'
 import { type EndSignals, listenForEndSignals } from './end-signals.js'
 
 export interface ServeFlags extends CommonFlags {
@@ -57,8 +58,10 @@ export async function serve(flags: ServeFlags, crashes: CrashHandler): Promise<n
     process.once('exit', onExit)
     try {
       daemon.registry.sweep()
-      // The thread that guards the leases; without it nothing can be opened.
-      daemon.admission.warmUp()
+      await endOrphans(daemon.admission, {
+        signal: signals.asked,
+        onFault: ({ uid }, fault) => log.warn({ event: 'orphan', uid, fault: String(fault) }, 'not ended')
+      })
       const file = { url, authKey: key, pid: process.pid, version: VERSION, startedAtMs: clock.wallMs() }
       writeDaemonFile(path, file)
       log.info({ event: 'started', url, channel, version: VERSION, shared }, 'the daemon answers')
@@ -72,6 +75,8 @@ export async function serve(flags: ServeFlags, crashes: CrashHandler): Promise<n
       process.off('exit', onExit)
     }
   } catch (fault) {
+    // Asked to end while it was starting.
+    if (signals.asked.aborted && fault === signals.asked.reason) return 0
     const message = fault instanceof Error ? fault.message : String(fault)
     if (!isExpected(fault)) throw fault
     return fail(flags, EXIT_CODES.couldNotFindOut, `the daemon could not be started: ${message}`)

@@ -58,10 +58,13 @@ export class EventStreams {
     response.write(beginning)
   }
 
-  /** Ends all streams, and takes no more. */
+  /** Ends all streams, those of readers that are behind without waiting for them, and takes no more. */
   close(): void {
     this.#closed = true
-    for (const { response } of this.#readers) response.end()
+    for (const { response } of this.#readers) {
+      if (response.writableLength > 0) response.destroy()
+      else response.end()
+    }
     this.#stop()
   }
 

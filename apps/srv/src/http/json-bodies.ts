@@ -33,24 +33,18 @@ function notJson(): HttpError {
   return new HttpError(400, 'the body is not JSON')
 }
 
-/** Schemas name their own fault where they have words for it; the rest is said from the kind of the issue. */
 function wrongField(issue: z.core.$ZodIssue | undefined, body: unknown): HttpError {
-  const path = issue?.path ?? []
-  const field = path.map(String).join('.')
-  if (issue === undefined || path.length === 0) return new HttpError(400, 'the body must be an object')
-  return new HttpError(400, `${field} ${isMissing(body, issue) ? 'required' : problemOf(issue)}`)
+  const [first, ...rest] = issue?.path ?? []
+  if (issue === undefined || first === undefined) return new HttpError(400, 'the body must be an object')
+  // Names inside a field are the caller's own words.
+  const places = rest.filter((key) => typeof key === 'number')
+  const field = [first, ...places].map(String).join('.')
+  const named = places.length === rest.length
+  return new HttpError(400, `${field} ${named ? problemOf(issue, body) : 'is invalid'}`)
 }
 
-function isMissing(body: unknown, { path, code }: z.core.$ZodIssue): boolean {
-  let value = body
-  for (const key of path) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return true
-    value = (value as Record<PropertyKey, unknown>)[key]
-  }
-  return value === undefined || (value === '' && code === 'too_small')
-}
-
-function problemOf(issue: z.core.$ZodIssue): string {
+function problemOf(issue: z.core.$ZodIssue, body: unknown): string {
+  if (isMissing(body, issue)) return 'required'
   switch (issue.code) {
     case 'invalid_type':
       return `must be ${article(issue.expected)}`
@@ -65,6 +59,17 @@ function problemOf(issue: z.core.$ZodIssue): string {
   }
 }
 
-function article(expected: string): string {
+function isMissing(body: unknown, { path, code }: z.core.$ZodIssue): boolean {
+  let value = body
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return true
+    value = (value as Record<PropertyKey, unknown>)[key]
+  }
+  return value === undefined || (value === '' && code === 'too_small')
+}
+
+/** A tuple is an array to whoever writes JSON. */
+function article(type: string): string {
+  const expected = type === 'tuple' ? 'array' : type === 'record' ? 'object' : type
   return /^[aeio]/.test(expected) ? `an ${expected}` : `a ${expected}`
 }

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { fastify, LogController } from 'fastify'
 import { AccessKeys } from './access-keys.js'
-import { BrokenRequests } from './broken-requests.js'
+import { Connections } from './connections.js'
 import { EventStreams } from './event-streams.js'
 import { answerBadAddress, answerFailures } from './failures.js'
 import type { HttpApp } from './http-app.js'
@@ -35,7 +35,7 @@ export interface HttpServerOptions {
 /** To be made to listen on loopback alone. @throws TypeError for a key that no request could present. */
 export function createHttpServer(ports: HttpPorts, options: HttpServerOptions): HttpApp {
   const limits = { ...HTTP_LIMITS, ...options.limits }
-  const broken = new BrokenRequests()
+  const connections = new Connections()
   const app: HttpApp = fastify({
     loggerInstance: ports.log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -45,16 +45,17 @@ export function createHttpServer(ports: HttpPorts, options: HttpServerOptions): 
     bodyLimit: limits.bodyBytes,
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
-    forceCloseConnections: 'idle',
+    forceCloseConnections: false,
     http: {
       maxHeaderSize: limits.headerBytes,
       headersTimeout: limits.requestTimeoutMs,
       connectionsCheckingInterval: Math.max(10, Math.min(1_000, limits.requestTimeoutMs / 4))
     },
-    clientErrorHandler: broken.answer,
+    clientErrorHandler: connections.refuse,
     frameworkErrors: answerBadAddress
   })
   app.server.maxConnections = limits.connections
+  connections.watch(app.server)
 
   const keys = new AccessKeys({
     full: options.key,
@@ -65,7 +66,7 @@ export function createHttpServer(ports: HttpPorts, options: HttpServerOptions): 
   const records = new RecordStreams(ports, limits)
 
   app.addHook('onRequest', async (request, reply) => {
-    broken.began(request.socket, reply.raw)
+    connections.answering(request.socket, reply.raw)
     reply.headers({
       'x-request-id': request.id,
       'cache-control': 'no-store',
@@ -84,17 +85,23 @@ export function createHttpServer(ports: HttpPorts, options: HttpServerOptions): 
   addRecordRoute(app, ports, records)
   addEventRoute(app, events)
   addMetricsRoute(app, ports)
-  closeInTime(app, limits, [events, records])
+  closeInTime(app, limits, { connections, streams: [events, records] })
   return app
 }
 
+interface ToClose {
+  readonly connections: Connections
+  readonly streams: readonly { close(): void }[]
+}
+
 /** Streams end at once; an answer under way is waited for, and its connection not kept. */
-function closeInTime(app: HttpApp, limits: HttpLimits, streams: readonly { close(): void }[]): void {
+function closeInTime(app: HttpApp, limits: HttpLimits, { connections, streams }: ToClose): void {
   let closing = false
   let timer: NodeJS.Timeout | undefined
   app.addHook('preClose', async () => {
     closing = true
     for (const stream of streams) stream.close()
+    connections.closeIdle()
     timer = setTimeout(() => app.server.closeAllConnections(), limits.closeTimeoutMs)
   })
   app.addHook('onClose', async () => clearTimeout(timer))

@@ -91,7 +91,8 @@ async function acquire(
     const retryAfterMs = result.kind === 'unknown' ? result.retryAfterMs : undefined
     return {
       kind: result.kind,
-      by: 'claim',
+      // Placed after the early check.
+      by: result.refusal.kind === 'taken-over' ? 'handover-hold' : 'claim',
       refusal: result.refusal,
       ...(retryAfterMs === undefined ? retryAfter(result.refusal) : { retryAfterMs })
     }

@@ -24,6 +24,8 @@ export interface OutputPumpPorts {
 
 /** Sixteen pieces are under a batch's limit, whatever is in them. */
 const BATCH = 16
+/** What comes within this time is appended at once: a child that says much in little pieces holds no lock all the time. */
+const GATHER_MS = 10
 const RETRY_MS = 1_000
 /** A record that cannot be written holds the child up for this long; then its output is dropped, and counted. */
 const PATIENCE_MS = 30_000
@@ -35,6 +37,7 @@ export class OutputPump {
   readonly #stream: Readable
   readonly #ports: OutputPumpPorts
   readonly #stop = new AbortController()
+  #storedAtMs = 0
   #failingSinceMs: number | undefined
   #droppedUnits = 0
 
@@ -67,6 +70,10 @@ export class OutputPump {
   }
 
   async #store(text: string): Promise<void> {
+    const { clock } = this.#ports
+    const pauseMs = this.#storedAtMs + GATHER_MS - clock.bootMs()
+    if (text !== '' && pauseMs > 0) await clock.sleep(pauseMs, this.#stop.signal).catch(() => {})
+    this.#storedAtMs = clock.bootMs()
     const events = outputEvents(this.#name, text)
     for (let at = 0; at < events.length; at += BATCH) await this.#append(events.slice(at, at + BATCH))
   }

@@ -210,10 +210,12 @@ export class Pane {
     await this.#untilExitOrDue()
     await this.#endProcesses()
     await this.#drain()
-    if (this.lease.loss !== undefined) return
+    if ((await this.#lossNow()) !== undefined) return
     await this.#appendEnd()
     const given = await this.#giveUp()
-    if (this.lease.loss !== undefined) return
+    // Taken in between: it stands in the file whether it was ours to the end.
+    const lost = given?.kind === 'not-held' ? await this.#lossNow() : this.lease.loss
+    if (lost !== undefined) return this.#onLoss(lost)
     if (given?.kind === 'remaining') this.#remaining = given.processes
     if (given?.kind === 'released' && this.#handOver !== undefined) {
       this.#handedOver = true
@@ -280,6 +282,17 @@ export class Pane {
       await this.#fence.append(events)
     } catch (fault) {
       this.#report(fault)
+    }
+  }
+
+  /** Asks the file. Unreadable, it is not known to be lost. */
+  async #lossNow(): Promise<Refusal | undefined> {
+    try {
+      const check = await this.lease.verify()
+      return check.kind === 'lost' ? check.refusal : undefined
+    } catch (fault) {
+      this.#report(fault)
+      return this.lease.loss
     }
   }
 

@@ -182,7 +182,8 @@ export class Panes {
   async register({ agent, blockId, tabId }: RegisterRequest): Promise<RegisterResult> {
     if (agent.trim() === '') throw new TypeError('an agent is registered by its name')
     const pane = this.#panes.get(blockId)
-    if (pane === undefined) return { kind: 'no-such-pane' }
+    if (pane === undefined || pane.state === 'ended' || pane.state === 'closing')
+      return { kind: 'no-such-pane' }
     const { lease } = pane
     try {
       const check = await lease.verify()

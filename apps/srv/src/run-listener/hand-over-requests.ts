@@ -3,7 +3,7 @@
  * successor is up before anything is stopped, and comes down again where nothing was handed over or nobody waits for it
  * any more (R5).
  */
-import type { HandoverHolds } from '@agentmux/host-admission'
+import type { HandoverHolds, PlacedHold } from '@agentmux/host-admission'
 
 /** For whom the agent is wanted. Empty where the one who asks did not say. */
 export interface Successor {
@@ -23,8 +23,6 @@ export interface HandOverRequestsOptions {
   readonly uid: string
 }
 
-type Hold = ReturnType<HandoverHolds['holdAfterHandover']>
-
 export class HandOverRequests {
   /** The first request, which is to be followed. */
   readonly asked: Promise<Successor>
@@ -34,7 +32,7 @@ export class HandOverRequests {
   #follow: (successor: Successor) => void = () => {}
   #settle: (answer: HandOverAnswer) => void = () => {}
   #successor: Successor | undefined
-  #hold: Hold | undefined
+  #hold: PlacedHold | undefined
   #isOver = false
 
   constructor(options: HandOverRequestsOptions) {

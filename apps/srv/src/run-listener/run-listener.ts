@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { ReactiveRegistry } from '@agentmux/host-admission'
+import type { AgentRegistration, ReactiveRegistry } from '@agentmux/host-admission'
 import { answerTo, type RunRoutesPorts } from './run-routes.js'
 
 export interface RunListenerPorts extends Omit<RunRoutesPorts, 'key' | 'registered'> {
@@ -27,7 +27,7 @@ export class RunListener {
   readonly #server: Server
   readonly #key = randomBytes(32).toString('hex')
   readonly #answering = new Set<Promise<void>>()
-  #registration: ReturnType<ReactiveRegistry['register']> | undefined
+  #registration: AgentRegistration | undefined
   #isClosed = false
 
   constructor(ports: RunListenerPorts) {

@@ -8,7 +8,8 @@ import { composeDaemon, type Daemon } from '../../src/daemon/compose-daemon.js'
 import type { HttpApp } from '../../src/http/http-app.js'
 import type { HttpLimits } from '../../src/http/http-limits.js'
 import { createLog, type DaemonLog } from '../../src/log/log.js'
-import { type Answer, HttpClient } from './http-client.js'
+import { HttpClient } from './http-client.js'
+import { type OpenedPane, openingOf, openPane } from './pane-over-http.js'
 import { type Scene, test } from './scene.js'
 
 export interface HttpHouseOptions {
@@ -68,22 +69,12 @@ export class HttpHouse {
     return (this.app.server.address() as AddressInfo).port
   }
 
-  /** A pane whose agent reads its input and says nothing. */
-  async openPane(more: Record<string, unknown> = {}): Promise<{ blockId: string; key: string; pid: number }> {
-    const answer = await this.client.post('/api/v1/agents', this.opening(more))
-    const { block_id: blockId, pid } = openedIn(answer)
-    return { blockId, pid, key: keyOf(pid) }
+  openPane(more: Record<string, unknown> = {}): Promise<OpenedPane> {
+    return openPane(this.client, this.scene, more)
   }
 
   opening(more: Record<string, unknown> = {}): Record<string, unknown> {
-    return {
-      uid: this.scene.uid,
-      agent: 'Agent3',
-      command: [process.execPath, '-e', 'process.stdin.resume()'],
-      cwd: this.scene.folder,
-      env: { AGENTMUX_TEST_SCENE: this.scene.folder },
-      ...more
-    }
+    return openingOf(this.scene, more)
   }
 
   /** Everything it has logged. */
@@ -101,19 +92,6 @@ export class HttpHouse {
     await this.#log.flush()
     closeSync(this.#logDescriptor)
   }
-}
-
-function openedIn({ status, body }: Answer): { block_id: string; pid: number } {
-  if (status !== 201) throw new Error(`not opened: ${status} ${body}`)
-  return JSON.parse(body)
-}
-
-/** As only the processes of the pane know it. */
-function keyOf(pid: number): string {
-  const environment = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
-  const variable = environment.find((one) => one.startsWith('AGENTMUX_AUTH_KEY='))
-  if (variable === undefined) throw new Error('the pane has no key')
-  return variable.slice('AGENTMUX_AUTH_KEY='.length)
 }
 
 /** A test with a scene of its own, where a house can be opened that is closed afterwards. */

@@ -17,7 +17,7 @@ import { createInstanceIdentity } from '@agentmux/lease-store'
 import type { OpenRequest, PaneEvent, PaneView } from '../../src/panes/pane-answers.js'
 import type { PaneNotice } from '../../src/panes/pane-notice.js'
 import { Panes, type PanesOptions } from '../../src/panes/panes.js'
-import { fixture, type Scene } from './scene.js'
+import { test as base, fixture, type Scene } from './scene.js'
 import { until } from './until.js'
 
 export interface HouseOptions extends PanesOptions {
@@ -54,7 +54,8 @@ export class House {
     const { store, holds } = this.admission
     this.holds = holds
     this.registry = new ReactiveRegistry(scene.shared, { clock, host: store.host })
-    this.client = new InstanceClient({ clock })
+    // In this process everything is slow that others do at the same time.
+    this.client = new InstanceClient({ clock, probeTimeoutMs: 60_000 })
     this.others = new OtherInstances({
       registry: this.registry,
       client: this.client,
@@ -147,3 +148,16 @@ export function everything(folder: string): Record<string, string> {
   }
   return found
 }
+
+/** A test with a scene of its own, and a way to open houses on it that are closed before it is. */
+export const test = base.extend<{ houseOn: (options?: HouseOptions) => House }>({
+  houseOn: async ({ scene }, use) => {
+    const houses: House[] = []
+    await use((options) => {
+      const house = new House(scene, options)
+      houses.push(house)
+      return house
+    })
+    for (const house of houses) await house.close()
+  }
+})

@@ -19,7 +19,7 @@ export interface RawRequest {
 export async function askRaw(port: number, request: RawRequest): Promise<RawAnswer> {
   const socket = sendRaw(port, request)
   try {
-    return await answerOn(socket)
+    return await answerOn(socket, request.method)
   } finally {
     socket.destroy()
   }
@@ -33,11 +33,11 @@ export function sendRaw(port: number, { method, path, headers, body = '' }: RawR
   return socket
 }
 
-export function answerOn(socket: Socket): Promise<RawAnswer> {
+export function answerOn(socket: Socket, method = 'GET'): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     let received = ''
     const look = (ended: boolean) => {
-      const answer = parse(received, ended)
+      const answer = parse(received, ended || method === 'HEAD')
       if (answer !== undefined) resolve(answer)
       else if (ended) reject(new Error(`the connection ended after: ${JSON.stringify(received)}`))
     }

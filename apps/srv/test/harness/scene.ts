@@ -184,6 +184,11 @@ export class Scene {
     )
   }
 
+  /** The lease of another agent, once it is there. */
+  leaseOf(uid: string) {
+    return until(`${uid} is held`, () => this.exists(this.leaseFile(uid)) && this.lease(uid))
+  }
+
   /** What a person may do who has had enough. */
   async removeLease(): Promise<void> {
     await this.settled()

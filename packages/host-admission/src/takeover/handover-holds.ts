@@ -60,7 +60,8 @@ export class HandoverHolds {
   reserve(uid: string, successor: Successor): void {
     const key = leaseKey(uid)
     this.#holds.delete(key)
-    this.#write(key, successor)
+    // Nobody may have held anything here yet.
+    this.#write(key, successor, () => this.#store.createFolder())
   }
 
   /** Ends a hold that names this successor, whoever placed it: the take-over came to nothing. Any other stays. */
@@ -112,8 +113,9 @@ export class HandoverHolds {
   }
 
   /** The text of the file; undefined if it could not be written. */
-  #write(uid: string, successor: Successor): string | undefined {
+  #write(uid: string, successor: Successor, before: () => void = () => {}): string | undefined {
     try {
+      before()
       return writeHold(this.#store, uid, successor)
     } catch (fault) {
       this.#onFault(uid, fault)

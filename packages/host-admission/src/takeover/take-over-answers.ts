@@ -15,7 +15,7 @@ export interface TakeOverRequest {
    */
   readonly reserveFor?: 'channel' | 'this-process'
   readonly signal?: AbortSignal | undefined
-  /** From beginning to end; 25,000 unless given. */
+  /** From beginning to end; 25,000 unless given. More than 30,000 outlasts what keeps others from being faster. */
   readonly timeoutMs?: number | undefined
   readonly onProgress?: ((progress: TakeOverProgress) => void) | undefined
 }

@@ -6,15 +6,16 @@
 import type { Holder } from '@agentmux/lease-model'
 import { LeaseFault, leaseKey } from '@agentmux/lease-store'
 import { type TakeOverFailure, takeOverMessage, unknownRefusal } from '@agentmux/refusals'
+import type { InstanceEndpoint } from '../instance/instance-endpoint.js'
 import { LinkedAbort } from '../linked-abort.js'
 import { refusalOfFault } from '../refusal-of.js'
 import { askToLetGo, type LetGo } from './ask-to-let-go.js'
 import type { Successor } from './hold-file.js'
+import { answerOrFree, freeInAMoment, mayHaveLetGo, type NotLetGo, whyNotLetGo } from './holder-answer.js'
 import { type Located, locateHolder } from './locate-holder.js'
 import type { TakeOverPorts, TakeOverRequest, TakeOverResult } from './take-over-answers.js'
-import { waitUntilFree } from './wait-until-free.js'
+import { type WaitResult, waitUntilFree } from './wait-until-free.js'
 
-type FailureKind = Exclude<TakeOverFailure, 'ran-out'>
 type Found = Extract<Located, { kind: 'found' | 'unknown' }>
 
 const TIMEOUT_MS = 25_000
@@ -115,54 +116,63 @@ class TakeOver {
     if (endpoints.length === 0) return this.#notLetGo(found, 'not-running')
     // Before anybody lets go: whoever waits for the agent would be faster than we.
     this.#reserve()
+    const asking = new LinkedAbort(this.#signal)
+    const watching = new LinkedAbort(this.#signal)
+    try {
+      const asked = this.#ask(found, asking.signal)
+      const free = this.#whenFree(watching.signal)
+      const patience = { clock: this.#ports.clock, signal: asking.signal }
+      const letGo = await answerOrFree(asked, free, patience)
+      if (letGo !== undefined && !mayHaveLetGo(letGo, found)) {
+        const over =
+          letGo.answer.kind === 'no-answer'
+            ? await freeInAMoment(free, patience)
+            : (await this.#locate()).kind === 'nobody'
+        if (!over) return this.#notLetGo(found, whyNotLetGo(letGo), letGo)
+      }
+      if ((await free).kind === 'ran-out') return this.ranOut()
+      // Anew: it is kept for 30 s from here on.
+      this.#reserve()
+      return { kind: 'released', fromChannel: holder.channel || letGo?.endpoint.channel || '', holder }
+    } finally {
+      for (const abort of [asking, watching]) {
+        abort.unlink()
+        abort.abort(new Error('the take-over has ended'))
+      }
+    }
+  }
+
+  #ask({ holder, endpoints }: Found, signal: AbortSignal): Promise<LetGo | undefined> {
     const { channel, version } = this.#ports.instance
     const { uid, name } = this.#request.agent
-    const letGo = await askToLetGo(
-      endpoints,
-      {
-        uid,
-        ...(name === undefined ? {} : { agent: name }),
-        requestedByChannel: channel,
-        requestedByVersion: version
-      },
-      {
-        client: this.#ports.client,
-        signal: this.#signal,
-        onAsking: (endpoint) => this.#request.onProgress?.({ kind: 'asking', holder, endpoint })
-      }
-    )
-    if (!this.#mayHaveLetGo(letGo, found) && (await this.#locate()).kind !== 'nobody') {
-      return this.#notLetGo(found, failureOf(letGo), letGo)
+    const request = {
+      uid,
+      ...(name === undefined ? {} : { agent: name }),
+      requestedByChannel: channel,
+      requestedByVersion: version
     }
-    return this.#whenFree(holder, letGo)
+    const onAsking = (endpoint: InstanceEndpoint) => {
+      this.#request.onProgress?.({ kind: 'asking', holder, endpoint })
+    }
+    return askToLetGo(endpoints, request, { client: this.#ports.client, signal, onAsking })
   }
 
-  /** It said so, or it said that it has nothing of it although the lease names it: then it is letting go already. */
-  #mayHaveLetGo(letGo: LetGo | undefined, { holder, endpoints }: Found): boolean {
-    if (letGo?.answer.kind !== 'released') return false
-    return letGo.answer.count > 0 || holder.pid === 0 || endpoints.some(({ pid }) => pid === holder.pid)
-  }
-
-  async #whenFree(holder: Holder, letGo: LetGo | undefined): Promise<TakeOverResult> {
+  #whenFree(signal: AbortSignal): Promise<WaitResult> {
     const { store, others, clock } = this.#ports
-    const waited = await waitUntilFree(this.#uid, {
+    return waitUntilFree(this.#uid, {
       store,
       others,
       clock,
-      signal: this.#signal,
+      signal,
       timeoutMs: this.#timeoutMs,
-      onStillHeld: (by) => {
-        this.#holder = by
-        this.#request.onProgress?.({ kind: 'waiting', holder: by })
+      onStillHeld: (holder) => {
+        this.#holder = holder
+        this.#request.onProgress?.({ kind: 'waiting', holder })
       }
     })
-    if (waited.kind === 'ran-out') return this.ranOut()
-    // Anew: it is kept for 30 s from here on.
-    this.#reserve()
-    return { kind: 'released', fromChannel: holder.channel || letGo?.endpoint.channel || '', holder }
   }
 
-  #notLetGo(found: Found, why: FailureKind, letGo?: LetGo): TakeOverResult {
+  #notLetGo(found: Found, why: NotLetGo, letGo?: LetGo): TakeOverResult {
     const { holder } = found
     if (found.kind === 'found') return this.#failed(why, holder, letGo)
     const { agent } = this.#request
@@ -173,7 +183,7 @@ class TakeOver {
     return { kind: 'unknown', message, retryAfterMs }
   }
 
-  #failed(kind: FailureKind, holder: Holder, letGo?: LetGo): TakeOverResult {
+  #failed(kind: NotLetGo | 'another-computer', holder: Holder, letGo?: LetGo): TakeOverResult {
     const said = letGo?.answer.kind === 'refused' ? letGo.answer.error : undefined
     return { kind, holder, message: this.#message(kind, { holder, said }) }
   }
@@ -200,21 +210,5 @@ class TakeOver {
 
   get #uid(): string {
     return this.#request.agent.uid
-  }
-}
-
-function failureOf(letGo: LetGo | undefined): FailureKind {
-  const answer = letGo?.answer
-  switch (answer?.kind) {
-    case 'refused':
-    case 'too-old':
-      return answer.kind
-    case 'no-answer':
-      return answer.why === 'refused' ? 'not-running' : 'no-answer'
-    case 'bad-answer':
-      return 'no-answer'
-    default:
-      // Whoever answered there is not the instance that the lease names.
-      return 'not-running'
   }
 }

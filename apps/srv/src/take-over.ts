@@ -1,0 +1,64 @@
+/**
+ * `take-over`: frees an agent where it runs on this computer and keeps it for this channel for 30 s. It needs no daemon.
+ * Broken off, it leaves nothing behind.
+ */
+import { HandoverHolds } from '@agentmux/host-admission'
+import type { AgentRef } from '@agentmux/lease-model'
+import { LeaseStore } from '@agentmux/lease-store'
+import { EXIT_CODES } from '@agentmux/refusals'
+import { type CommonFlags, compose } from './compose.js'
+import { signalStatus } from './exit-status.js'
+import { say } from './output.js'
+import { createProgress } from './progress.js'
+import { listenForSignals } from './signals.js'
+import { confirmAndTakeOver } from './take-over/confirm-and-take-over.js'
+import { isTakenOver, reportNotTakenOver, reportTakenOver } from './take-over/report-take-over.js'
+
+export interface TakeOverFlags extends CommonFlags {
+  readonly agent: AgentRef
+  readonly yes: boolean
+}
+
+/** Resolves with the exit code. */
+export async function takeOverAgent(flags: TakeOverFlags): Promise<number> {
+  const { clock, instance, registryRoot, sharedRoot } = compose(flags, process.env)
+  const { agent, yes } = flags
+  const store = LeaseStore.open(registryRoot, { instance, clock })
+  const holds = new HandoverHolds({
+    store,
+    onFault: (_, fault) =>
+      say(`the agent cannot be kept: ${fault instanceof Error ? fault.message : String(fault)}`)
+  })
+  const signals = listenForSignals()
+  try {
+    const result = await confirmAndTakeOver({
+      agent,
+      yes,
+      reserveFor: 'channel',
+      sharedRoot,
+      store,
+      holds,
+      clock,
+      progress: createProgress(),
+      signal: signals.interrupted
+    })
+    if (!isTakenOver(result)) {
+      return reportNotTakenOver({ ...flags, conflictExitCode: EXIT_CODES.heldElsewhere }, result)
+    }
+    return reportTakenOver(flags, result, { agent, nowMs: clock.wallMs(), next: sameFlags(flags) })
+  } catch (reason) {
+    if (signals.interrupted.aborted) return signalStatus(signals.interrupted.reason)
+    throw reason
+  } finally {
+    signals.stop()
+  }
+}
+
+/** The agent is kept for this channel under this folder: what the next command has to be given again. */
+function sameFlags({ channel, sharedDir }: CommonFlags): string {
+  const given = [
+    ...(channel === undefined ? [] : ['--channel']),
+    ...(sharedDir === undefined ? [] : ['--shared-dir'])
+  ]
+  return given.length === 0 ? '' : ` Give it the same ${given.join(' and ')}.`
+}
