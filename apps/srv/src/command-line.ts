@@ -4,11 +4,18 @@
  */
 import { EXIT_CODES, plainText } from '@agentmux/refusals'
 import { Command, CommanderError } from 'commander'
+import { addAgents } from './commands/agents.js'
+import { addClose } from './commands/close.js'
 import type { CommandContext } from './commands/context.js'
+import { addDoctor } from './commands/doctor.js'
+import { addFollow } from './commands/follow.js'
+import { addOpen } from './commands/open.js'
 import { addRun, RUN_EXAMPLE } from './commands/run.js'
+import { addSend } from './commands/send.js'
 import { addServe } from './commands/serve.js'
 import { addStatus } from './commands/status.js'
 import { addTakeOver } from './commands/take-over.js'
+import { addWho } from './commands/who.js'
 import type { CrashHandler } from './crash.js'
 import { PROGRAM, print, writeError, writeOut } from './output.js'
 import { errorJson } from './report.js'
@@ -56,7 +63,14 @@ function createProgram(context: CommandContext): Command {
     .addHelpText('after', `\nExample:\n  ${RUN_EXAMPLE}\n  ${PROGRAM} status`)
   addRun(program, context)
   addServe(program, context)
+  addOpen(program, context)
+  addSend(program, context)
+  addFollow(program, context)
+  addClose(program, context)
+  addAgents(program, context)
   addStatus(program, context)
+  addWho(program, context)
   addTakeOver(program, context)
+  addDoctor(program, context)
   return program
 }

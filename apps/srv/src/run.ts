@@ -3,7 +3,8 @@
  * rest is in drive.ts.
  */
 import { randomUUID } from 'node:crypto'
-import { AdmissionFault, HostAdmission } from '@agentmux/host-admission'
+import { existsSync } from 'node:fs'
+import { AdmissionFault, HostAdmission, SharedRecord } from '@agentmux/host-admission'
 import type { AgentRef, Clock } from '@agentmux/lease-model'
 import { LeaseFault } from '@agentmux/lease-store'
 import { EXIT_CODES, leaseIoRefusal } from '@agentmux/refusals'
@@ -42,11 +43,13 @@ export async function run(flags: RunFlags, command: RunCommand, crashes: CrashHa
   if (found.kind !== 'found') return fail(flags, found.exitCode, found.message)
   const { clock, instance, registryRoot, sharedRoot, channel } = compose(flags, process.env)
   let lastFault: string | undefined
+  const record = recordOf(flags.agent, sharedRoot, clock)
   const admission = new HostAdmission({
     registryRoot,
     instance,
     clock,
     advice: ADVICE,
+    ...(record === undefined ? {} : { record }),
     onFault: (_, fault) => {
       lastFault = fault instanceof Error ? fault.message : String(fault)
     }
@@ -76,6 +79,15 @@ export async function run(flags: RunFlags, command: RunCommand, crashes: CrashHa
     await admission.close()
     signals.stop()
   }
+}
+
+/**
+ * A run writes no record; but where a daemon has kept one, its epochs count (R10), and from the claim on it turns away what
+ * an older holder still sends (R4).
+ */
+function recordOf({ uid }: AgentRef, sharedRoot: string, clock: Clock): SharedRecord | undefined {
+  const record = new SharedRecord(sharedRoot, { clock })
+  return existsSync(record.pathOf(uid)) ? record : undefined
 }
 
 interface GetAgentParts {

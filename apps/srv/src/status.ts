@@ -4,6 +4,7 @@ import { EXIT_CODES, heldForText, plainText } from '@agentmux/refusals'
 import { type CommonFlags, compose } from './compose.js'
 import { print } from './output.js'
 import { fail } from './report.js'
+import { printTable } from './table.js'
 
 const COLUMNS = ['AGENT', 'STATE', 'HOLDER', 'SINCE', 'EPOCH'] as const
 
@@ -26,7 +27,10 @@ export function status(flags: CommonFlags): number {
     return 0
   }
   const nowMs = clock.wallMs()
-  printTable(leases.map((lease) => rowOf(lease, nowMs)))
+  printTable(
+    COLUMNS,
+    leases.map((lease) => rowOf(lease, nowMs))
+  )
   return 0
 }
 
@@ -52,17 +56,4 @@ function holderOf({ state, holder, driverPid, path }: ListedLease): string {
     driverPid > 0 ? `child ${driverPid}` : ''
   ]
   return parts.filter((part) => part !== '').join(', ')
-}
-
-function printTable(rows: readonly string[][]): void {
-  const all = [[...COLUMNS], ...rows]
-  const widths = COLUMNS.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)))
-  for (const row of all) {
-    print(
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd()
-    )
-  }
 }

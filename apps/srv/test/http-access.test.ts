@@ -254,4 +254,40 @@ describe('the routes', () => {
       })
     }
   })
+
+  accessTest('answer as the printed table says', async ({ house, doors }) => {
+    const slow = { 'content-type': 'application/json', 'content-length': '100' }
+    const huge = { 'content-type': 'application/json', 'content-length': String(HUGE) }
+    const rows = doors.map(async (door) => {
+      const plain = { headers: {} }
+      const cells: readonly (readonly [string, Promise<RawAnswer>])[] = [
+        ['no key', door.ask('none', plain)],
+        ['wrong key', door.ask('wrong', plain)],
+        ['pane key', door.ask('pane', plain)],
+        ['LAN key', door.ask('lan', plain)],
+        ['full key', door.ask('full', plain)],
+        ['huge body', door.askWith('full', huge, '{')],
+        ['wrong type', door.ask('full', { headers: { 'content-type': 'text/plain' } })],
+        ['slow body', door.askWith('full', slow, '{')],
+        ['bad Host', door.ask('full', { headers: { host: `evil.example:${house.port}` } })],
+        ['foreign Origin', door.ask('full', { headers: { origin: 'https://evil.example' } })]
+      ]
+      const lines = cells.map(async ([name, answer]) => `  ${name.padEnd(16)}${shown(await answer)}`)
+      return [door.name, ...(await Promise.all(lines))].join('\n')
+    })
+    const table = `${(await Promise.all(rows)).join('\n\n')}\n`
+    await expect(table).toMatchFileSnapshot('./fixtures/http-access.txt')
+  })
 })
+
+/** Status and body of an answer, without what is another at every run. */
+function shown({ status, body }: RawAnswer): string {
+  const [first = ''] = body.replace(/^[0-9a-f]+\r\n/, '').split('\n')
+  const stable = first
+    .replace(
+      /"(block_id|uid|cwd|command|pid|opened_at_ms|registered_at|last_seen|registration_nonce)":("[^"]*"|\[[^\]]*\]|\d+)/g,
+      '"$1":…'
+    )
+    .trim()
+  return `${status} ${stable}`
+}

@@ -5,7 +5,7 @@ import { describe, expect } from 'vitest'
 import { pollClaims } from './harness/claim-poller.js'
 import { registered } from './harness/instance.js'
 import { putLease, record } from './harness/lease-record.js'
-import { leaseOfOlderBuild, olderBuild, removeLeaseFile } from './harness/older-build.js'
+import { anotherProcess, leaseOfOlderBuild, olderBuild, removeLeaseFile } from './harness/older-build.js'
 import { lives } from './harness/processes.js'
 import { quoted, type Scene, test } from './harness/scene.js'
 import { CTRL_C, ShellOnTerminal } from './harness/terminal.js'
@@ -140,8 +140,8 @@ describe('take-over of an older build', () => {
   test('that does not know the request (404): exit 75, it goes on, and nothing is left behind', async ({
     scene
   }) => {
-    leaseOfOlderBuild(scene)
-    const older = await olderBuild(scene, { release: { status: 404, body: { error: 'not found' } } })
+    const pid = leaseOfOlderBuild(scene)
+    const older = await olderBuild(scene, { pid, release: { status: 404, body: { error: 'not found' } } })
     const before = readFileSync(scene.leaseFile())
     const { code, stderr } = await takeOver(scene, '--yes').ended
     expect(code).toBe(75)
@@ -152,8 +152,9 @@ describe('take-over of an older build', () => {
   })
 
   test('that lets go: the agent is kept for us, although it places no hold', async ({ scene }) => {
-    leaseOfOlderBuild(scene)
+    const pid = leaseOfOlderBuild(scene)
     await olderBuild(scene, {
+      pid,
       release: { status: 200, body: { ok: true, released: 1 }, before: () => removeLeaseFile(scene) }
     })
     expect((await takeOver(scene, '--yes', ...BETA).ended).code).toBe(0)
@@ -163,6 +164,7 @@ describe('take-over of an older build', () => {
 
   test('that runs it without a lease: found by its UID and asked', async ({ scene }) => {
     const older = await olderBuild(scene, {
+      pid: anotherProcess(scene).pid,
       registrations: [scene.uid],
       release: { status: 200, body: { ok: true, released: 1 }, before: () => older.forget() }
     })
@@ -173,8 +175,8 @@ describe('take-over of an older build', () => {
   })
 
   test('that refuses: exit 75 with its words', async ({ scene }) => {
-    leaseOfOlderBuild(scene)
-    await olderBuild(scene, { release: { status: 409, body: { error: 'busy with a release' } } })
+    const pid = leaseOfOlderBuild(scene)
+    await olderBuild(scene, { pid, release: { status: 409, body: { error: 'busy with a release' } } })
     const { code, stderr } = await takeOver(scene, '--yes').ended
     expect(code).toBe(75)
     expect(stderr).toContain('busy with a release')
@@ -184,8 +186,8 @@ describe('take-over of an older build', () => {
   test('that never answers, broken off with Ctrl-C: exit 130, and nothing is left behind', async ({
     scene
   }) => {
-    leaseOfOlderBuild(scene)
-    const older = await olderBuild(scene, { release: undefined })
+    const pid = leaseOfOlderBuild(scene)
+    const older = await olderBuild(scene, { pid, release: undefined })
     const before = readFileSync(scene.leaseFile())
     const taking = takeOver(scene, '--yes')
     await until('it is asked', () => older.asked() === 1)
@@ -349,7 +351,7 @@ describe('a take-over is confirmed by a person', () => {
       await shell.program.prints(/Take it over\? \[y\/N\]/)
       shell.program.type(key)
       // What is typed next is for the shell again.
-      await shell.program.prints(/Take it over\?[^]*ready> $/)
+      await shell.program.prints(/Take it over\?.*[\r\n](ready>|#|\$) $/s)
       expect(await shell.lastExit()).toBe(code)
       await scene.beatsAgain(agent.pid)
       expect(holdOf(scene)).toBeUndefined()

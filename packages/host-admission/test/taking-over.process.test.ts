@@ -14,6 +14,7 @@ import {
 } from '@agentmux/host-admission'
 import { type Clock, createSystemClock } from '@agentmux/lease-model'
 import { createManualClock } from '@agentmux/lease-model/testing'
+import { LeaseStore } from '@agentmux/lease-store'
 import { isAdmissionRefusal } from '@agentmux/refusals'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { anotherProcess, entry, host, publish, send, serve, storeOf } from './another-instance.js'
@@ -114,10 +115,11 @@ describe('an agent that nobody drives', () => {
   })
 
   it('is asked for where somebody claimed it before it was reserved', async () => {
-    let claiming: Promise<{ one: TestHolder }> | undefined
+    const { pid } = anotherProcess()
+    const { instance } = storeOf(scratch.folder, { pid })
+    const theirs = LeaseStore.open(scratch.registryRoot, { instance, host })
     const url = await serve(async (_request, response) => {
-      claiming ??= holder('nowhere')
-      await claiming
+      await theirs.claim({ agent, blockId: 'theirs' })
       send(response, 200, '[]')
     })
     publish(
@@ -125,8 +127,7 @@ describe('an agent that nobody drives', () => {
       'other/beta.json',
       entry({ pid: anotherProcess().pid, local_url: url, channel: 'beta' })
     )
-    const result = await requester().takeOver()
-    expect(result).toMatchObject({ kind: 'not-running', holder: { pid: (await claiming)?.one.pid } })
+    expect(await requester().takeOver()).toMatchObject({ kind: 'not-running', holder: { pid } })
     expect(existsSync(holdFile())).toBe(false)
   })
 })
@@ -254,7 +255,7 @@ describe('a holder that does not let go', () => {
   })
 
   it('is stopped and says nothing: its lease runs out, and the agent is ours', async () => {
-    const { one, claimId } = await holder({ answer: 'never' }, { ttlMs: 3_000 })
+    const { one, claimId } = await holder({ answer: 'never' }, { ttlMs: 5_000 })
     await one.start(UID, ['sleep', '600'])
     await eventually('its child is recorded', () => Number(scratch.lease(UID)?.driver_pid) > 0)
     // Once it has answered it is outside the lock: one that is stopped inside keeps everybody out.
@@ -325,6 +326,20 @@ describe('an older build without a lease', () => {
     const pid = await older([404, {}])
     expect(await requester().takeOver()).toMatchObject({ kind: 'too-old', holder: { pid, channel: 'beta' } })
     expect(existsSync(holdFile())).toBe(false)
+  })
+})
+
+describe('a take-over that comes to an end', () => {
+  it.each([
+    ['lets go', {}, 'released'],
+    ['refuses', { answer: [409, { error: 'no' }] }, 'refused']
+  ] as const)('leaves no timer, no watch and no listener where the holder %s', async (_, listen, kind) => {
+    await holder(listen)
+    const clock = createManualClock()
+    const { signal } = new AbortController()
+    expect((await requester({ clock }).takeOver({ signal })).kind).toBe(kind)
+    expect(clock.pendingTimers).toBe(0)
+    expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 })
 

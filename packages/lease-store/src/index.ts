@@ -1,6 +1,7 @@
 /** Leases on files under flock. See README.md for what is guaranteed and what is not. */
 
 export { FileLock, type LockOptions } from './file-lock.js'
+export { doubtsAbout } from './file-system.js'
 export { createInstanceIdentity, readHostIdentity } from './host-facts.js'
 export type {
   ClaimRequest,

@@ -26,7 +26,7 @@ const SHOWN_LENGTH = 200
 export function checkOpenRequest(request: OpenRequest): void {
   leaseKey(request.uid)
   const { agent, command, cwd, environment = {} } = request
-  if (agent !== undefined && (agent === '' || agent.length > MAX_AGENT_NAME || agent.includes('\0'))) {
+  if (agent !== undefined && (agent.trim() === '' || agent.length > MAX_AGENT_NAME || agent.includes('\0'))) {
     throw new RangeError(`an agent name has 1 to ${MAX_AGENT_NAME} characters`)
   }
   if (command[0] === undefined || command[0] === '') throw new TypeError('a pane needs a command')

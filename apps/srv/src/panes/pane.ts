@@ -9,6 +9,7 @@ import { OutputPump } from './output-pump.js'
 import type { OpenRequest, PaneExit, PaneState, PaneView, SendResult } from './pane-answers.js'
 import type { PaneChild } from './pane-child.js'
 import type { PaneCommand } from './pane-command.js'
+import { PaneDeadline, TERMINATE_MS } from './pane-deadline.js'
 import { PaneTurns } from './pane-turns.js'
 
 export interface PaneParts {
@@ -31,8 +32,6 @@ export interface PaneHome {
   readonly onFault: (pane: Pane, fault: unknown) => void
 }
 
-/** What its child leaves running gets this long between SIGTERM and SIGKILL; and so does the child, at the end of a grace. */
-const TERMINATE_MS = 2_000
 /** The last output is stored within this time, once all that could write it has exited. */
 const DRAIN_MS = 3_000
 const RETRY_MS = 1_000
@@ -51,17 +50,13 @@ export class Pane {
   readonly #turns: PaneTurns
   readonly #pumps: readonly OutputPump[]
   readonly #home: PaneHome
+  readonly #deadline: PaneDeadline
   readonly #openedAtMs: number
   #state: PaneState = 'running'
   #endedAtMs: number | undefined
   #exit: PaneExit | undefined
   #refusal: Refusal | undefined
   #remaining: readonly RemainingProcess[] = []
-  /** By then, on the boot clock, nothing of it runs any more. */
-  #killAtMs = Number.POSITIVE_INFINITY
-  #terminateAtMs = Number.POSITIVE_INFINITY
-  #hurry = new AbortController()
-  #wake: () => void = () => {}
   #leaveRunning: () => void = () => {}
   #handedOver = false
   #handOver: { readonly refusal: () => Refusal; readonly mark: RecordEvent } | undefined
@@ -72,6 +67,7 @@ export class Pane {
     this.lease = lease
     this.position = position
     this.#home = home
+    this.#deadline = new PaneDeadline(home.clock)
     this.#command = command
     this.#fence = fence
     this.#child = child
@@ -137,19 +133,12 @@ export class Pane {
   /** End of input; SIGTERM towards the end of the grace, SIGKILL at its end. A later call can only make it sooner. */
   close(graceMs: number): void {
     if (this.#state !== 'running' && this.#state !== 'closing') return
-    const nowMs = this.#home.clock.bootMs()
-    if (nowMs + graceMs < this.#killAtMs) {
-      this.#killAtMs = nowMs + graceMs
-      this.#terminateAtMs = this.#killAtMs - Math.min(TERMINATE_MS, graceMs / 2)
-      this.#hurry.abort()
-      this.#hurry = new AbortController()
-    }
     if (this.#state === 'running') {
       this.#state = 'closing'
       this.#child.endInput()
       this.#stopped()
     }
-    this.#wake()
+    this.#deadline.shorten(graceMs)
   }
 
   /** The same, for another instance: the pane is superseded in the end, for the reason given then. */
@@ -185,7 +174,8 @@ export class Pane {
   #onExit(exit: PaneExit): void {
     this.#exit = exit
     this.lease.driverExited()
-    this.#wake()
+    this.#deadline.wake()
+    // What it has left running gets this long.
     this.close(TERMINATE_MS)
   }
 
@@ -195,7 +185,7 @@ export class Pane {
     this.#child.cutInput()
     this.#state = 'superseded'
     this.#refusal = refusal
-    this.#wake()
+    this.#deadline.wake()
     this.#home.onFenced(this, refusal)
     this.#stopped()
   }
@@ -207,7 +197,7 @@ export class Pane {
   }
 
   async #endHeld(): Promise<void> {
-    await this.#untilExitOrDue()
+    await this.#deadline.terminate(() => this.#exit !== undefined || this.lease.loss !== undefined)
     await this.#endProcesses()
     await this.#drain()
     if ((await this.#lossNow()) !== undefined) return
@@ -232,31 +222,16 @@ export class Pane {
     await this.lease.release({ graceMs: 0 }).catch((fault: unknown) => this.#report(fault))
   }
 
-  async #untilExitOrDue(): Promise<void> {
-    const { clock } = this.#home
-    while (this.#exit === undefined && this.lease.loss === undefined) {
-      const leftMs = this.#terminateAtMs - clock.bootMs()
-      if (leftMs <= 0) return
-      await new Promise<void>((resolve) => {
-        const cancelTimer = clock.after(leftMs, resolve)
-        this.#wake = () => {
-          cancelTimer()
-          resolve()
-        }
-      })
-    }
-  }
-
   async #endProcesses(): Promise<EndedProcesses | undefined> {
     const { clock } = this.#home
     for (let retries = 0; retries < RETRIES && this.lease.loss === undefined; ) {
-      const hurry = this.#hurry.signal
+      const { sooner, leftMs } = this.#deadline
       try {
-        const ended = await this.lease.endProcesses(Math.max(0, this.#killAtMs - clock.bootMs()), hurry)
+        const ended = await this.lease.endProcesses(leftMs, sooner)
         if (ended.kind === 'ended') await this.#child.exited
         return ended
       } catch (fault) {
-        if (hurry.aborted) continue
+        if (sooner.aborted) continue
         this.#report(fault)
         retries += 1
         await clock.sleep(RETRY_MS)

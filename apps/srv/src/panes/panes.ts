@@ -15,6 +15,7 @@ import {
 import { LeaseFault } from '@agentmux/lease-store'
 import type { Refusal } from '@agentmux/refusals'
 import { agentOf, type OpenPanePorts, openPane } from './open-pane.js'
+import { Openings } from './openings.js'
 import { Pane } from './pane.js'
 import type {
   CloseResult,
@@ -29,9 +30,11 @@ import type {
 } from './pane-answers.js'
 import { checkOpenRequest, findPaneCommand } from './pane-command.js'
 import { PaneKeys } from './pane-keys.js'
+import { PaneList } from './pane-list.js'
 import { PaneNames } from './pane-names.js'
 import type { PaneNotice } from './pane-notice.js'
 import { refusalOfFault } from './refusal-of-fault.js'
+import { unlessAborted } from './unless-aborted.js'
 
 export interface PanesPorts extends Omit<OpenPanePorts, 'onFault'> {
   readonly registry: ReactiveRegistry
@@ -57,11 +60,7 @@ export interface LetGoRequest {
   readonly refusal: () => Refusal
 }
 
-interface Opening {
-  readonly uid: string
-  readonly abort: AbortController
-  readonly done: Promise<OpenResult>
-}
+export type ReopenResult = OpenResult | { readonly kind: 'no-such-pane' }
 
 const MAX_LIVE = 512
 const MAX_ENDED = 100
@@ -71,27 +70,26 @@ const MAX_GRACE_MS = 24 * 3_600_000
 export class Panes {
   readonly #ports: PanesPorts
   readonly #maxLive: number
-  readonly #maxEnded: number
   readonly #keys = new PaneKeys()
   readonly #names: PaneNames
-  readonly #panes = new Map<string, Pane>()
+  readonly #panes: PaneList
   /** What to take back when a pane takes no more turns. */
   readonly #revoke = new WeakMap<Pane, () => void>()
-  readonly #opening = new Map<string, Opening>()
-  readonly #listeners = new Set<(event: PaneEvent) => void>()
+  readonly #openings = new Openings()
+  readonly #reopening = new Map<string, Promise<void>>()
   #closing = false
 
   /** Touches nothing. */
   constructor(ports: PanesPorts, options: PanesOptions = {}) {
     this.#ports = ports
     this.#maxLive = options.maxLive ?? MAX_LIVE
-    this.#maxEnded = options.maxEnded ?? MAX_ENDED
+    this.#panes = new PaneList(options.maxEnded ?? MAX_ENDED)
     this.#names = new PaneNames(ports)
   }
 
   /** In the order of opening; ended ones that are kept for reading among them. */
   list(): PaneView[] {
-    return [...this.#panes.values()].map((pane) => pane.view)
+    return this.#panes.all.map((pane) => pane.view)
   }
 
   get(blockId: string): PaneView | undefined {
@@ -108,16 +106,22 @@ export class Panes {
    *
    * @throws the signal's reason.
    */
-  async reopen(
-    blockId: string,
-    signal?: AbortSignal
-  ): Promise<OpenResult | { readonly kind: 'no-such-pane' }> {
-    const pane = this.#panes.get(blockId)
-    if (pane === undefined) return { kind: 'no-such-pane' }
-    if (pane.state === 'running') return { kind: 'opened', pane: pane.view }
-    await pane.finished
-    signal?.throwIfAborted()
-    return this.#open(pane.request, blockId, signal)
+  async reopen(blockId: string, signal?: AbortSignal): Promise<ReopenResult> {
+    // One at a time: a second claim of the same pane would end what the first has started.
+    for (let before = this.#reopening.get(blockId); before; before = this.#reopening.get(blockId)) {
+      await unlessAborted(before, signal)
+    }
+    const reopened = this.#reopen(blockId, signal)
+    const over = reopened.then(
+      () => {},
+      () => {}
+    )
+    this.#reopening.set(blockId, over)
+    try {
+      return await reopened
+    } finally {
+      if (this.#reopening.get(blockId) === over) this.#reopening.delete(blockId)
+    }
   }
 
   /** One turn. @throws RangeError for a text that is too long; the signal's reason, and then nothing was sent. */
@@ -182,8 +186,9 @@ export class Panes {
   async register({ agent, blockId, tabId }: RegisterRequest): Promise<RegisterResult> {
     if (agent.trim() === '') throw new TypeError('an agent is registered by its name')
     const pane = this.#panes.get(blockId)
-    if (pane === undefined || pane.state === 'ended' || pane.state === 'closing')
+    if (pane === undefined || pane.state === 'ended' || pane.state === 'closing') {
       return { kind: 'no-such-pane' }
+    }
     const { lease } = pane
     try {
       const check = await lease.verify()
@@ -210,10 +215,7 @@ export class Panes {
 
   /** Called at every change, synchronously; what it throws is dropped. Returns a function that ends it. */
   subscribe(listener: (event: PaneEvent) => void): () => void {
-    // Twice the same function is two subscriptions.
-    const own = (event: PaneEvent) => listener(event)
-    this.#listeners.add(own)
-    return () => this.#listeners.delete(own)
+    return this.#panes.subscribe(listener)
   }
 
   /** Resolves when nothing of the pane runs; at once if there is no such pane. @throws the signal's reason. */
@@ -225,10 +227,7 @@ export class Panes {
   /** The agent's UID as it is driven here, or about to be; undefined if it is not. */
   uidDrivenHere(uid: string): string | undefined {
     const wanted = comparableUid(uid)
-    const uids = [
-      ...[...this.#opening.values()].map((opening) => opening.uid),
-      ...[...this.#panes.values()].filter(mayHold).map((pane) => pane.request.uid)
-    ]
+    const uids = [...this.#openings.uids, ...this.#panes.all.filter(mayHold).map((pane) => pane.request.uid)]
     return uids.find((one) => comparableUid(one) === wanted)
   }
 
@@ -240,13 +239,10 @@ export class Panes {
     const { clock } = this.#ports
     const untilMs = clock.bootMs() + graceMs
     const wanted = comparableUid(uid)
-    const openings = [...this.#opening.values()].filter((one) => comparableUid(one.uid) === wanted)
     // Whoever was about to start it gives way: what it has claimed it gives back.
-    const stopped = () => new OpenStopped({ kind: 'refused', by: 'handover-hold', refusal: refusal() })
-    for (const { abort } of openings) abort.abort(stopped())
-    await Promise.allSettled(openings.map(({ done }) => done))
+    await this.#openings.giveUp({ kind: 'refused', by: 'handover-hold', refusal: refusal() }, uid)
     const mark: RecordEvent = { kind: 'handed-over', to_channel: toChannel, to_version: toVersion }
-    const panes = [...this.#panes.values()].filter(
+    const panes = this.#panes.all.filter(
       (pane) => comparableUid(pane.request.uid) === wanted && mayHold(pane)
     )
     for (const pane of panes) pane.handOver(Math.max(0, untilMs - clock.bootMs()), { refusal, mark })
@@ -262,38 +258,32 @@ export class Panes {
   /** Closes every pane and opens no more. Resolves when nothing of them runs. */
   async closeAll({ graceMs = CLOSE_GRACE_MS }: { graceMs?: number } = {}): Promise<void> {
     this.#closing = true
-    const openings = [...this.#opening.values()]
-    for (const { abort } of openings) abort.abort(new OpenStopped({ kind: 'closing' }))
-    await Promise.allSettled(openings.map(({ done }) => done))
-    const panes = [...this.#panes.values()].filter((pane) => pane.isLive)
+    await this.#openings.giveUp({ kind: 'closing' })
+    const panes = this.#panes.all.filter((pane) => pane.isLive)
     for (const pane of panes) pane.close(graceMs)
     await Promise.all(panes.map((pane) => pane.finished))
   }
 
   /** For the exit of this process without `closeAll`: no agent may be driven without a holder. */
   killAll(): void {
-    for (const pane of this.#panes.values()) pane.kill()
+    for (const pane of this.#panes.all) pane.kill()
+  }
+
+  async #reopen(blockId: string, signal: AbortSignal | undefined): Promise<ReopenResult> {
+    const pane = this.#panes.get(blockId)
+    if (pane === undefined) return { kind: 'no-such-pane' }
+    if (pane.state === 'running') return { kind: 'opened', pane: pane.view }
+    await unlessAborted(pane.finished, signal)
+    return this.#open(pane.request, blockId, signal)
   }
 
   async #open(request: OpenRequest, blockId: string, signal: AbortSignal | undefined): Promise<OpenResult> {
     checkOpenRequest(request)
     signal?.throwIfAborted()
     if (this.#closing) return { kind: 'closing' }
-    if (this.#liveCount() >= this.#maxLive) return { kind: 'too-many', limit: this.#maxLive }
-    const abort = new AbortController()
-    const onAbort = () => abort.abort(signal?.reason)
-    signal?.addEventListener('abort', onAbort, { once: true })
-    const done = this.#openAs(request, blockId, abort.signal)
-    this.#opening.set(blockId, { uid: request.uid, abort, done })
-    try {
-      return await done
-    } catch (fault) {
-      if (fault instanceof OpenStopped) return fault.result
-      throw fault
-    } finally {
-      signal?.removeEventListener('abort', onAbort)
-      this.#opening.delete(blockId)
-    }
+    const live = this.#openings.count + this.#panes.liveCount
+    if (live >= this.#maxLive) return { kind: 'too-many', limit: this.#maxLive }
+    return this.#openings.run(request.uid, signal, (given) => this.#openAs(request, blockId, given))
   }
 
   async #openAs(request: OpenRequest, blockId: string, signal: AbortSignal): Promise<OpenResult> {
@@ -330,7 +320,7 @@ export class Panes {
     const pane = new Pane(
       {
         clock,
-        onChange: (changed) => this.#changed(changed),
+        onChange: (changed) => this.#panes.changed(changed),
         onClosing: (closing) => this.#revoke.get(closing)?.(),
         onFenced: ({ lease: { agent, epoch }, blockId }, refusal) =>
           this.#tell({ kind: 'fenced', agent, blockId, epoch, refusal }),
@@ -344,42 +334,13 @@ export class Panes {
       revokeKey()
       this.#names.removeAllOf(blockId)
     })
-    // A pane that is run again becomes the newest.
-    this.#panes.delete(blockId)
-    this.#panes.set(blockId, pane)
+    this.#panes.add(pane)
     const { agent, epoch, replaced } = pane.lease
     const instead = replaced === undefined ? {} : { replaced }
     this.#tell({ kind: 'granted', agent, blockId, epoch, ...instead })
-    this.#emit('opened', pane.view)
     if (pane.state === 'running') this.#names.add({ blockId, uid: request.uid }, request.agent ?? request.uid)
     else this.#revoke.get(pane)?.()
     return pane
-  }
-
-  #changed(pane: Pane): void {
-    if (this.#panes.get(pane.blockId) !== pane) return
-    this.#emit('changed', pane.view)
-    const ended = [...this.#panes.values()].filter((one) => !one.isLive)
-    for (const old of ended.slice(0, Math.max(0, ended.length - this.#maxEnded))) {
-      this.#panes.delete(old.blockId)
-      this.#emit('removed', old.view)
-    }
-  }
-
-  #liveCount(): number {
-    let count = this.#opening.size
-    for (const pane of this.#panes.values()) if (pane.isLive) count += 1
-    return count
-  }
-
-  #emit(kind: PaneEvent['kind'], pane: PaneView): void {
-    for (const listener of this.#listeners) {
-      try {
-        listener({ kind, pane })
-      } catch {
-        // Whoever watches must not stop what is watched.
-      }
-    }
   }
 
   #tell(notice: PaneNotice): void {
@@ -387,31 +348,6 @@ export class Panes {
   }
 }
 
-/** Why a pane that was being opened was given up by us. */
-class OpenStopped extends Error {
-  readonly result: OpenResult
-
-  constructor(result: OpenResult) {
-    super('it was given up while it was being opened')
-    this.result = result
-  }
-}
-
 function mayHold({ state }: Pane): boolean {
   return state === 'running' || state === 'closing'
-}
-
-async function unlessAborted(finished: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  if (signal === undefined) return finished
-  signal.throwIfAborted()
-  let onAbort = () => {}
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal.reason)
-    signal.addEventListener('abort', onAbort, { once: true })
-  })
-  try {
-    await Promise.race([finished, aborted])
-  } finally {
-    signal.removeEventListener('abort', onAbort)
-  }
 }

@@ -6,10 +6,13 @@ import { dirname } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { entryFile } from './instance.js'
 import { putLease, record } from './lease-record.js'
-import { startTicksOf } from './processes.js'
+import { bootMs, startTicksOf } from './processes.js'
+import type { Program } from './program.js'
 import type { Scene } from './scene.js'
 
 export interface OlderBuildOptions {
+  /** The process that it says it is. */
+  readonly pid: number
   /** The agents that it says it runs, by UID. */
   readonly registrations?: readonly string[]
   /** What it answers to a release; undefined: nothing, ever. */
@@ -59,7 +62,7 @@ export async function olderBuild(scene: Scene, options: OlderBuildOptions): Prom
     agent_id: 'ada',
     local_url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     block_id: 'block',
-    pid: process.pid,
+    pid: options.pid,
     updated_at: Date.now(),
     auth_key: 'their-key',
     channel: OLDER_CHANNEL
@@ -73,20 +76,27 @@ export async function olderBuild(scene: Scene, options: OlderBuildOptions): Prom
   }
 }
 
-/** A lease that this test's process holds, as an instance of that channel would. */
-export function leaseOfOlderBuild(scene: Scene): void {
+/** A lease that another process holds, as an instance of that channel would. Returns its pid. */
+export function leaseOfOlderBuild(scene: Scene): number {
+  const { pid } = anotherProcess(scene)
   putLease(
     scene,
     record(scene, {
-      pid: process.pid,
-      pid_start_ticks: startTicksOf(process.pid),
+      pid,
+      pid_start_ticks: startTicksOf(pid),
       channel: OLDER_CHANNEL,
       acquired_at_ms: Date.now(),
       renewed_at_ms: Date.now(),
       ttl_ms: 3_600_000,
-      renewed_boot_ms: Math.round(Number(process.hrtime.bigint() / 1_000_000n))
+      renewed_boot_ms: Math.round(bootMs())
     })
   )
+  return pid
+}
+
+/** None of those that start the program: whoever is started by a holder is inside its pane. */
+export function anotherProcess(scene: Scene): Program {
+  return scene.start([process.execPath, '-e', 'setInterval(() => {}, 1e6)'])
 }
 
 export function removeLeaseFile(scene: Scene): void {

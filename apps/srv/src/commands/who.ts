@@ -1,0 +1,28 @@
+/** `who` on the command line. */
+import type { Command } from 'commander'
+import type { CommonFlags } from '../compose.js'
+import { parseUid } from '../flag-values.js'
+import { PROGRAM } from '../output.js'
+import { addCommonFlags, checkChannel, commonFlags } from './common-flags.js'
+import type { CommandContext } from './context.js'
+
+export function addWho(program: Command, { exit }: CommandContext): void {
+  const command = program
+    .command('who')
+    .summary('who drives an agent, and how sure that is')
+    .description(
+      'Says who drives an agent on this computer, by its lease file or by asking the other instances. The network and ' +
+        'the relay are not asked in this version. It only looks.'
+    )
+    .argument('<uid>', 'the agent’s UID', parseUid)
+    .showHelpAfterError(`Example: ${PROGRAM} who 7c0e2f\nHelp:    ${PROGRAM} who --help`)
+    .addHelpText(
+      'after',
+      `\nExit codes: 0 held or free; 64 usage; 69 could not find out.\n\nExample:\n  ${PROGRAM} who 7c0e2f\n  ${PROGRAM} who 7c0e2f --json`
+    )
+  addCommonFlags(command).action(async (uid: string, raw: CommonFlags) => {
+    checkChannel(command, raw)
+    const { who } = await import('../who.js')
+    exit(await who({ ...commonFlags(raw), uid }))
+  })
+}

@@ -1,0 +1,84 @@
+/**
+ * `who`: who drives an agent, tier by tier, and how sure that is. It only looks and asks (R6); what nobody could say is
+ * called unknown, never free (R8).
+ */
+import { HandoverHolds, InstanceClient, OtherInstances, ReactiveRegistry } from '@agentmux/host-admission'
+import type { Holder } from '@agentmux/lease-model'
+import { LeaseFault, LeaseStore } from '@agentmux/lease-store'
+import { durationText, EXIT_CODES, holderText, plainText } from '@agentmux/refusals'
+import { type CommonFlags, compose } from './compose.js'
+import { print } from './output.js'
+
+export interface WhoFlags extends CommonFlags {
+  readonly uid: string
+}
+
+/** `how`: what it is known by, for people. */
+interface TierAnswer {
+  readonly state: 'held' | 'free' | 'unknown'
+  readonly sure: boolean
+  readonly how: string
+  readonly holder?: Holder
+}
+
+const NOT_YET: TierAnswer = { state: 'unknown', sure: false, how: 'not in this version' }
+
+/** Resolves with the exit code: 69 where this computer could not be found out. */
+export async function who(flags: WhoFlags): Promise<number> {
+  const { clock, instance, registryRoot, sharedRoot } = compose(flags, process.env)
+  const { uid } = flags
+  const store = LeaseStore.open(registryRoot, { instance, clock })
+  const registry = new ReactiveRegistry(sharedRoot, { clock, host: store.host })
+  const { hostname } = store.host
+  const others = new OtherInstances({ registry, client: new InstanceClient({ clock }), hostname })
+  const host = await onThisComputer(uid, store, others)
+  const kept = new HandoverHolds({ store }).refusalFor({ uid })?.retryAfterMs
+  const keptForAnotherMs = kept === undefined ? undefined : Math.max(0, Math.round(kept))
+  if (flags.json) {
+    print(JSON.stringify({ uid, host, keptForAnotherMs, lan: NOT_YET, relay: NOT_YET }, undefined, 2))
+  } else {
+    const nowMs = clock.wallMs()
+    print(`this computer  ${tierText(host, nowMs)}`)
+    if (keptForAnotherMs !== undefined) {
+      print(`               kept for another channel for ${durationText(keptForAnotherMs)} after a take-over`)
+    }
+    print(`network        ${tierText(NOT_YET, nowMs)}`)
+    print(`relay          ${tierText(NOT_YET, nowMs)}`)
+  }
+  return host.state === 'unknown' ? EXIT_CODES.couldNotFindOut : 0
+}
+
+async function onThisComputer(uid: string, store: LeaseStore, others: OtherInstances): Promise<TierAnswer> {
+  try {
+    const look = store.liveHolderOtherThan(uid, '')
+    if (look.kind === 'held') return { state: 'held', sure: true, how: 'its lease file', holder: look.holder }
+    if (look.kind === 'unknown') {
+      const how = `only watching its lease file can tell whether the holder lives, for ${durationText(look.retryAfterMs)} more`
+      return { state: 'unknown', sure: false, how, holder: look.holder }
+    }
+  } catch (fault) {
+    if (!(fault instanceof LeaseFault)) throw fault
+    return { state: 'unknown', sure: false, how: plainText(fault.message, 300) }
+  }
+  // Older builds drive agents without a lease: they are asked.
+  const probe = await others.probeOtherInstances(uid)
+  if (probe.kind === 'held') {
+    return {
+      state: 'held',
+      sure: true,
+      how: 'what its instance says; it has no lease file',
+      holder: probe.holder
+    }
+  }
+  if (probe.silent.length === 0) {
+    return { state: 'free', sure: true, how: 'no live lease, and no other instance runs it' }
+  }
+  const silent = probe.silent.map(({ endpoint, why }) => `pid ${endpoint.pid}: ${why}`).join('; ')
+  return { state: 'free', sure: false, how: `no live lease; ${plainText(silent, 300)}` }
+}
+
+function tierText({ state, sure, how, holder }: TierAnswer, nowMs: number): string {
+  const by = holder === undefined || state === 'free' ? '' : ` ${holderText(holder, nowMs)}`
+  const certainty = state === 'unknown' ? '' : sure ? ', for sure' : ', as far as anybody answered'
+  return `${state}${by}${certainty}: ${how}`
+}
