@@ -36,6 +36,13 @@ const LOCK_WAIT_MS = 3_000
 const READ_LIMIT = 1_000
 /** A read stops after this much, so that its answer stays small whatever the lines are. */
 const READ_BYTES = 1024 * 1024
+/** Agents remembered at the same time: as many as one process may hold. A forgotten one is looked at again. */
+const MAX_LOGS = 16_384
+
+interface AgentLog {
+  readonly paths: RecordPaths
+  readonly log: SegmentLog
+}
 
 export class SharedRecord {
   readonly #sharedRoot: string
@@ -44,7 +51,7 @@ export class SharedRecord {
   readonly #lockWaitMs: number
   readonly #lock = new FileLock()
   readonly #turns = new Turns()
-  readonly #logs = new Map<string, SegmentLog>()
+  readonly #logs = new Map<string, AgentLog>()
 
   /** Touches nothing: the folder of an agent is made by its first append. */
   constructor(sharedRoot: string, options: SharedRecordOptions = {}) {
@@ -86,8 +93,7 @@ export class SharedRecord {
     request: AppendRequest,
     allowed: () => boolean
   ): Promise<AppendResult | Withheld> {
-    const paths = this.#paths(uid)
-    const log = this.#log(uid, paths)
+    const { paths, log } = this.#agent(uid)
     const batch = encodeBatch(request.events, request.epoch, this.#clock.wallMs())
     const askedMs = performance.now()
     const section = (): LogAppend | Withheld => (allowed() ? log.append(batch) : { kind: 'withheld' })
@@ -110,7 +116,7 @@ export class SharedRecord {
 
   /** The floor for the next claim of the agent (R10); 0 if it has no record. Takes no lock, creates nothing. */
   highestEpoch(uid: string): number {
-    return this.#log(uid, this.#paths(uid)).highestEpoch()
+    return this.#agent(uid).log.highestEpoch()
   }
 
   /**
@@ -148,13 +154,15 @@ export class SharedRecord {
     return recordPaths(this.#sharedRoot, uid)
   }
 
-  #log(uid: string, paths: RecordPaths): SegmentLog {
-    let log = this.#logs.get(uid)
-    if (log === undefined) {
-      log = new SegmentLog(paths, this.#limits)
-      this.#logs.set(uid, log)
-    }
-    return log
+  /** Checking a UID costs more than remembering it. */
+  #agent(uid: string): AgentLog {
+    const known = this.#logs.get(uid)
+    if (known !== undefined) return known
+    const paths = this.#paths(uid)
+    const agent = { paths, log: new SegmentLog(paths, this.#limits) }
+    if (this.#logs.size >= MAX_LOGS) this.#logs.clear()
+    this.#logs.set(uid, agent)
+    return agent
   }
 
   async #locked<T>(paths: RecordPaths, section: () => T, options: LockOptions): Promise<T> {
