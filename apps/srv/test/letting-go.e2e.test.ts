@@ -1,6 +1,8 @@
 /** A `run` can be reached by others on this computer, lets its agent go when it is asked to, and only then. */
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync, statSync } from 'node:fs'
+import { connect } from 'node:net'
 import { isAdmissionRefusal, parseRefusal } from '@agentmux/refusals'
 import { describe, expect } from 'vitest'
 import { type Asked, ask, askToLetGo, entryFile, registered } from './harness/instance.js'
@@ -75,6 +77,25 @@ describe('run, while its command runs', () => {
     run.signal('SIGTERM')
     const { stdout, stderr } = await run.ended
     expect(stdout + stderr).not.toContain(entry.auth_key)
+  })
+
+  test('somebody who has only half asked does not keep it from ending', async ({ scene }) => {
+    const stop = scene.newPath('stop')
+    const { run, entry } = await reachable(scene, scene.agent('agent', '--until', stop))
+    const { port } = new URL(entry.local_url)
+    const socket = connect(Number(port), '127.0.0.1')
+    const head = [
+      'POST /agentmux/agent/release HTTP/1.1',
+      `host: 127.0.0.1:${port}`,
+      `x-authkey: ${entry.auth_key}`
+    ]
+    socket.write(
+      [...head, 'content-type: application/json', 'content-length: 99', '', '{"uid":'].join('\r\n')
+    )
+    await ask(entry, '/agentmux/reactive/agents')
+    scene.trigger(stop)
+    expect((await run.ended).code).toBe(0)
+    await once(socket.on('error', () => {}).resume(), 'close')
   })
 
   test('without a port of its own: a warning, and the command runs and ends as ever', async ({ scene }) => {

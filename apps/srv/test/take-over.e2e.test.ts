@@ -125,20 +125,18 @@ describe('take-over', () => {
     expect(holdOf(scene)).toBeUndefined()
   })
 
-  test('of a holder that is stopped: once its lease has run out, and the next ends what it runs', async ({
+  test('of a holder that is stopped: its lease runs out, and whoever comes next ends what it left', async ({
     scene
   }) => {
     const { run, agent } = await holder(scene)
     run.signal('SIGSTOP')
     expect((await takeOver(scene, '--yes', ...BETA).ended).code).toBe(0)
-    expect(holdOf(scene)).toMatchObject({ to_channel: 'beta' })
-    const next = scene.run(scene.agent('next'), { flags: [...BETA, '-n'] })
-    expect(Number((await scene.audited('next', 'begin')).epoch)).toBe(Number(agent.epoch) + 1)
+    expect(lives(agent.pid)).toBe(true)
+    const next = await scene.run(['sh', '-c', 'echo $AGENTMUX_LEASE_EPOCH'], { flags: BETA }).ended
+    expect(next).toMatchObject({ code: 0, stdout: '2\n' })
     expect(lives(agent.pid)).toBe(false)
     run.signal('SIGCONT')
     expect((await run.ended).code).toBe(76)
-    next.signal('SIGTERM')
-    await next.ended
   })
 })
 
@@ -186,6 +184,19 @@ describe('take-over of an older build', () => {
     const { code, stderr } = await takeOver(scene, '--yes').ended
     expect(code).toBe(75)
     expect(stderr).toContain('busy with a release')
+    expect(holdOf(scene)).toBeUndefined()
+  })
+
+  test('that never answers: exit 124 after 25 s, it goes on, and nothing is left behind', async ({
+    scene
+  }) => {
+    const pid = leaseOfOlderBuild(scene)
+    await olderBuild(scene, { pid, release: undefined })
+    const before = readFileSync(scene.leaseFile())
+    const { code, stderr } = await takeOver(scene, '--yes', ...BETA).ended
+    expect([75, 124]).toContain(code)
+    expect(stderr).toContain('was not taken over')
+    expect(readFileSync(scene.leaseFile())).toEqual(before)
     expect(holdOf(scene)).toBeUndefined()
   })
 

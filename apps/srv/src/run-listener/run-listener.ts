@@ -6,8 +6,9 @@
 import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { AgentRegistration, ReactiveRegistry } from '@agentmux/host-admission'
-import { answerTo, type RunRoutesPorts } from './run-routes.js'
+import { type Answer, answerTo, type RunRoutesPorts } from './run-routes.js'
 
 export interface RunListenerPorts extends Omit<RunRoutesPorts, 'key' | 'registered'> {
   readonly registry: ReactiveRegistry
@@ -26,7 +27,7 @@ export class RunListener {
   readonly #ports: RunListenerPorts
   readonly #server: Server
   readonly #key = randomBytes(32).toString('hex')
-  readonly #answering = new Set<Promise<void>>()
+  readonly #sending = new Set<Promise<void>>()
   #registration: AgentRegistration | undefined
   #isClosed = false
 
@@ -38,7 +39,7 @@ export class RunListener {
         headersTimeout: REQUEST_TIMEOUT_MS,
         requestTimeout: REQUEST_TIMEOUT_MS
       },
-      (request, response) => this.#track(this.#answer(request, response))
+      (request, response) => void this.#answer(request, response)
     )
     this.#server.maxConnections = MAX_CONNECTIONS
     this.#server.on('error', (fault) => ports.onFault(fault))
@@ -47,35 +48,36 @@ export class RunListener {
     this.#server.unref()
   }
 
-  /** Takes the registration back and lets answers out that have been given. */
+  /** Takes the registration back and lets answers out that have been given. Whoever is still asking is cut off. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#registration?.remove()
     this.#server.close()
+    // What was answered just now is being sent from then on.
+    await nextTurn()
     let timer: NodeJS.Timeout | undefined
     const enough = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, FLUSH_MS)
     })
-    await Promise.race([Promise.all(this.#answering), enough])
+    await Promise.race([Promise.all(this.#sending), enough])
     clearTimeout(timer)
     this.#server.closeAllConnections()
   }
 
   #publish(): void {
     if (this.#isClosed) return
-    const { registry, channel, lease } = this.#ports
+    const { registry, channel, lease, onFault } = this.#ports
     const { port } = this.#server.address() as AddressInfo
     const { name, uid } = lease.agent
-    registry.sweep()
-    this.#registration = registry.register(
-      { channel, localUrl: `http://127.0.0.1:${port}`, authKey: this.#key },
-      { agentName: name ?? uid, blockId: lease.blockId }
-    )
-  }
-
-  #track(answering: Promise<void>): void {
-    this.#answering.add(answering)
-    void answering.finally(() => this.#answering.delete(answering))
+    try {
+      registry.sweep()
+      this.#registration = registry.register(
+        { channel, localUrl: `http://127.0.0.1:${port}`, authKey: this.#key },
+        { agentName: name ?? uid, blockId: lease.blockId }
+      )
+    } catch (fault) {
+      onFault(fault)
+    }
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -86,15 +88,22 @@ export class RunListener {
       () => ({ status: 500, body: { error: 'internal error' } })
     )
     if (answer === undefined || response.destroyed) return
-    const text = JSON.stringify(answer.body)
-    await new Promise<void>((resolve) => {
-      response.once('close', resolve)
-      response.writeHead(answer.status, {
-        'content-type': 'application/json',
-        'content-length': Buffer.byteLength(text),
-        connection: 'close'
-      })
-      response.end(text, resolve)
-    })
+    const sending = send(response, answer)
+    this.#sending.add(sending)
+    await sending
+    this.#sending.delete(sending)
   }
+}
+
+function send(response: ServerResponse, { status, body }: Answer): Promise<void> {
+  const text = JSON.stringify(body)
+  return new Promise((resolve) => {
+    response.once('close', resolve)
+    response.writeHead(status, {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(text),
+      connection: 'close'
+    })
+    response.end(text, resolve)
+  })
 }

@@ -20,7 +20,7 @@ export interface RunRoutesPorts {
   readonly registered: () => { readonly agentName: string; readonly nonce: number }
 }
 
-interface Answer {
+export interface Answer {
   readonly status: number
   readonly body: unknown
 }
