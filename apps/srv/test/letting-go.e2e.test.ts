@@ -83,7 +83,8 @@ describe('run, while its command runs', () => {
     const stop = scene.newPath('stop')
     const { run, entry } = await reachable(scene, scene.agent('agent', '--until', stop))
     const { port } = new URL(entry.local_url)
-    const socket = connect(Number(port), '127.0.0.1')
+    const socket = connect(Number(port), '127.0.0.1').on('error', () => {})
+    const closed = once(socket.resume(), 'close')
     const head = [
       'POST /agentmux/agent/release HTTP/1.1',
       `host: 127.0.0.1:${port}`,
@@ -95,7 +96,7 @@ describe('run, while its command runs', () => {
     await ask(entry, '/agentmux/reactive/agents')
     scene.trigger(stop)
     expect((await run.ended).code).toBe(0)
-    await once(socket.on('error', () => {}).resume(), 'close')
+    await closed
   })
 
   test('without a port of its own: a warning, and the command runs and ends as ever', async ({ scene }) => {
