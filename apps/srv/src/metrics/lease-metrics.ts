@@ -48,7 +48,8 @@ export class LeaseMetrics {
       for (const lease of held()) if (lease.held) count++
       return count
     })
-    const lag = 'By how much the most overdue renewal of a lease held here is late, seconds; 0 while all are in time.'
+    const lag =
+      'By how much the most overdue renewal of a lease held here is late, seconds; 0 while all are in time.'
     metrics.gauge({ name: 'agentmux_lease_renewal_lag_seconds', help: lag }, () => {
       const nowMs = clock.bootMs()
       let lagMs = 0
