@@ -170,6 +170,8 @@ describe('removing an entry', () => {
     const registration = registry.register(server, ada)
     registration.remove()
     expect(existsSync(fileOf(root))).toBe(false)
+    // Nor an empty folder for every name there ever was.
+    expect(existsSync(dirname(fileOf(root)))).toBe(false)
     const theirs = publish(root, 'ada_lovelace/stable.json', entry())
     registration.remove()
     expect(existsSync(theirs)).toBe(true)

@@ -8,9 +8,9 @@ import { dirname } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CancelTimer, Clock, HostIdentity } from '@agentmux/lease-model'
 import { loopbackOrigin } from '../instance/loopback-url.js'
-import { removeQuietly, replacePrivateFile } from '../private-file.js'
+import { replacePrivateFile } from '../private-file.js'
 import { formatEntry, type OwnEntry, type RegistryEntry } from './registry-entry.js'
-import { RegistryFolder } from './registry-folder.js'
+import { RegistryFolder, removeEntry } from './registry-folder.js'
 import { HEARTBEAT_MS, RegistryLiveness } from './registry-liveness.js'
 import { sweepRegistry } from './sweep.js'
 
@@ -103,7 +103,7 @@ export class ReactiveRegistry {
     const file = this.#folder.read(registered.path)
     const isOurs = file.kind === 'entry' && file.entry.nonce === nonce
     if (isOurs && before !== undefined) this.#write(before)
-    else if (isOurs) removeQuietly(registered.path)
+    else if (isOurs) removeEntry(registered.path)
     this.#liveness.ownNonces.delete(nonce)
   }
 
@@ -156,12 +156,25 @@ export class ReactiveRegistry {
   }
 
   #write({ path, entry }: Registered): void {
-    try {
+    const text = formatEntry(entry, this.#clock.wallMs())
+    const write = () => {
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-      const text = formatEntry(entry, this.#clock.wallMs())
       replacePrivateFile(path, text, { mode: 0o600, temporary: `${path}.tmp` })
+    }
+    try {
+      try {
+        write()
+      } catch (fault) {
+        // Whoever took back the last entry of the name removed its folder in between.
+        if (!isMissing(fault)) throw fault
+        write()
+      }
     } catch (fault) {
       this.#onFault(fault)
     }
   }
+}
+
+function isMissing(fault: unknown): boolean {
+  return fault instanceof Error && 'code' in fault && fault.code === 'ENOENT'
 }

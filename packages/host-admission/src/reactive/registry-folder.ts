@@ -1,12 +1,13 @@
 /**
  * The files of the reactive registry: `<shared>/agents/reactive/<stem(agent name)>/<stem(channel)>.json`. Reads what is
- * there without trusting any of it; creates nothing. Folders that hold nothing but our own entries are not read again
- * until they change, and looked at four times a second at most, so that a look costs an instance of many agents little.
+ * there without trusting any of it; creates nothing, and removes only what its callers say. Folders that hold nothing but
+ * our own entries are not read again until they change, and looked at four times a second at most, so that a look costs an
+ * instance of many agents little.
  */
-import { readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync, rmdirSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { Clock } from '@agentmux/lease-model'
-import { readPrivateFile } from '../private-file.js'
+import { readPrivateFile, removeQuietly } from '../private-file.js'
 import { parseEntry, type RegistryEntry } from './registry-entry.js'
 import { stem } from './stem.js'
 
@@ -98,6 +99,16 @@ export class RegistryFolder {
     for (const name of this.#listings.keys()) {
       if (!names.has(name)) this.#listings.delete(name)
     }
+  }
+}
+
+/** With the folder of its name, if that holds nothing else: names come and go, and a look goes through all the folders. */
+export function removeEntry(path: string): void {
+  removeQuietly(path)
+  try {
+    rmdirSync(dirname(path))
+  } catch {
+    // Others have entries there.
   }
 }
 

@@ -1,8 +1,7 @@
 /** What a start-up removes from the reactive registry: entries that are too old, malformed, or of a process that is gone. */
 import { statSync } from 'node:fs'
 import type { Clock } from '@agentmux/lease-model'
-import { removeQuietly } from '../private-file.js'
-import type { RegistryFolder } from './registry-folder.js'
+import { type RegistryFolder, removeEntry } from './registry-folder.js'
 import type { RegistryLiveness } from './registry-liveness.js'
 
 export interface SweepOptions {
@@ -18,7 +17,7 @@ export function sweepRegistry(folder: RegistryFolder, options: SweepOptions): nu
   let removed = 0
   for (const path of folder.files()) {
     if (!isRubbish(path, folder, options)) continue
-    removeQuietly(path)
+    removeEntry(path)
     removed++
   }
   return removed
