@@ -101,7 +101,8 @@ describe.concurrent('a pane whose agent is asked for', () => {
       handOver.release({ uid: scene.uid, ...toNightly }),
       handOver.release({ uid: scene.uid, requestedByChannel: 'beta', requestedByVersion: '1' })
     ])
-    expect([first, same, other]).toEqual([{ released: 1 }, { released: 1 }, { released: 0 }])
+    const refused = 'it is being handed over to channel nightly already'
+    expect([first, same, other]).toEqual([{ released: 1 }, { released: 1 }, { released: 0, refused }])
     expect(JSON.parse(readFileSync(holdFile(scene), 'utf8'))).toMatchObject({ to_channel: 'nightly' })
   })
 

@@ -33,10 +33,15 @@ describe('a holder that is stopped between the check of its lease and the start 
     holder.send('start', { uid: UID, command, stopBeforeSpawn: true })
     await eventually('it has stopped', () => stateOf(holder.pid) === 'T')
 
-    // Longer than the TTL: its lease has expired, and still nobody can take it.
     const contender = await TestHolder.run(scratch, { ttlMs })
-    for (let attempt = 0; attempt < 2; attempt++) {
-      const { kind, refusal } = await acquire(contender)
+    let answer = await acquire(contender)
+    // While its lease is fresh, that alone keeps others out.
+    for (; answer.kind === 'refused'; answer = await acquire(contender)) {
+      expect(answer.refusal).toMatchObject({ kind: 'held', holder: { pid: holder.pid } })
+    }
+    // Its lease has expired, and still nobody can take it.
+    for (let attempt = 0; attempt < 2; attempt++, answer = await acquire(contender)) {
+      const { kind, refusal } = answer
       expect(kind).toBe('unknown')
       expect(refusal.kind).toBe('io')
       expect(refusal.message).toContain(`pid ${holder.pid}`)

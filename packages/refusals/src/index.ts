@@ -15,6 +15,7 @@ export {
 export { deniedMessage, lanDeniedMessage, wanDeniedMessage } from './denied-message.js'
 export { durationText, heldForText, remainingText } from './duration-text.js'
 export { EXIT_CODES, type ExitCode } from './exit-codes.js'
+export { handingOverMessage } from './handing-over-message.js'
 export { holderText } from './holder-text.js'
 export { type LeaseIoFault, leaseIoMessage } from './lease-io-message.js'
 export { type LockingProcess, lockStuckMessage } from './lock-stuck-message.js'

@@ -14,7 +14,7 @@ import {
 } from '@agentmux/host-admission'
 import { unnamedHolder } from '@agentmux/lease-model'
 import { leaseKey } from '@agentmux/lease-store'
-import { type AdviceOptions, type Refusal, takenOverRefusal } from '@agentmux/refusals'
+import { type AdviceOptions, handingOverMessage, type Refusal, takenOverRefusal } from '@agentmux/refusals'
 import type { Panes } from '../panes/panes.js'
 import type { HandOver, Released } from './release-answer.js'
 
@@ -50,7 +50,9 @@ export class PaneHandOver implements HandOver {
     const before = this.#underWay.get(uid)
     if (before !== undefined) {
       // It goes to whoever asked first.
-      return isSame(before.request, request) ? before.released : Promise.resolve({ released: 0 })
+      if (isSame(before.request, request)) return before.released
+      const refused = handingOverMessage(before.request.requestedByChannel)
+      return Promise.resolve({ released: 0, refused })
     }
     const released = this.#release(uid, request).finally(() => this.#underWay.delete(uid))
     this.#underWay.set(uid, { request, released })
@@ -99,7 +101,9 @@ export class PaneHandOver implements HandOver {
     if (holder.channel !== store.instance.channel) return { released: 0 }
     const endpoints = located.endpoints.filter(({ pid }) => holder.pid === 0 || pid === holder.pid)
     const letGo = await askToLetGo(endpoints, request, { client })
-    return { released: letGo?.answer.kind === 'released' ? letGo.answer.count : 0 }
+    const answer = letGo?.answer
+    if (answer?.kind === 'refused') return { released: 0, refused: answer.error }
+    return { released: answer?.kind === 'released' ? answer.count : 0 }
   }
 }
 

@@ -4,6 +4,7 @@
  * any more (R5).
  */
 import type { HandoverHolds, PlacedHold } from '@agentmux/host-admission'
+import { handingOverMessage } from '@agentmux/refusals'
 
 /** For whom the agent is wanted. Empty where the one who asks did not say. */
 export interface Successor {
@@ -50,8 +51,7 @@ export class HandOverRequests {
     if (this.#isOver) return this.#answered
     const first = this.#successor
     if (first !== undefined && !isSame(first, successor)) {
-      const message = `it is being handed over to ${first.channel === '' ? 'another instance' : `channel ${first.channel}`} already`
-      return Promise.resolve({ kind: 'kept', message })
+      return Promise.resolve({ kind: 'kept', message: handingOverMessage(first.channel) })
     }
     this.#waiting.add(gone)
     if (first === undefined) {

@@ -18,13 +18,14 @@ export function addReleaseRoute(app: HttpApp, { handOver }: Pick<HttpPorts, 'han
   app.post(
     '/agentmux/agent/release',
     { config: { opens: FULL }, schema: { body: release } },
-    async ({ body }) => {
-      const { released } = await handOver.release({
+    async ({ body }, reply) => {
+      const { released, refused } = await handOver.release({
         uid: body.uid,
         ...(body.agent === undefined ? {} : { agent: body.agent }),
         requestedByChannel: body.requested_by_channel,
         requestedByVersion: body.requested_by_version
       })
+      if (refused !== undefined) return reply.code(409).send({ error: refused })
       return { ok: true, released }
     }
   )
