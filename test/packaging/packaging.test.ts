@@ -36,7 +36,7 @@ describe.each(publishedPackages.map((p) => [p.manifest.name as string, p.manifes
       const files = tarballFiles(tarball)
       expect(files).toEqual(expect.arrayContaining(['README.md', 'LICENSE', 'package.json']))
       expect(tarballText(tarball, 'LICENSE')).toBe(readFileSync(join(repositoryRoot, 'LICENSE'), 'utf8'))
-      const others = files.filter((file) => !/^(README\.md|LICENSE|CHANGELOG\.md|package\.json)$/.test(file))
+      const others = files.filter((file) => !/^([A-Z]+\.md|LICENSE|package\.json)$/.test(file))
       expect(others.filter((file) => !/^dist\/.+\.(js|js\.map|d\.ts|d\.ts\.map)$/.test(file))).toEqual([])
 
       const scripts = others.filter((file) => file.endsWith('.js'))
@@ -44,7 +44,7 @@ describe.each(publishedPackages.map((p) => [p.manifest.name as string, p.manifes
       for (const script of scripts) {
         const map = JSON.parse(tarballText(tarball, `${script}.map`))
         expect(
-          map.sourcesContent,
+          map.sourcesContent ?? [],
           `${script}.map has its sources in it, since src is not packed`
         ).toHaveLength(map.sources.length)
       }

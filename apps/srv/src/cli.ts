@@ -13,6 +13,8 @@ if (args[0] === 'run') {
   // It may wait for hours, and should sleep: the collector's idle work would wake it several times a second.
   setFlagsFromString('--no-incremental-marking')
   watchdogThread = startWatchdogThread(leaseTimings())
+  // Asked for later, and then said whatever is wrong with it.
+  import('./run.js').catch(() => {})
 }
 const { start } = await import('./start.js')
 await start(args, watchdogThread)

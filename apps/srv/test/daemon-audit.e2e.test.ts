@@ -9,7 +9,7 @@ import { pollClaims } from './harness/claim-poller.js'
 import { Daemon, type OpenedAgent } from './harness/daemon.js'
 import { DaemonSeen } from './harness/daemon-seen.js'
 import { entryFile, registered } from './harness/instance.js'
-import { lives, stateOf } from './harness/processes.js'
+import { lives } from './harness/processes.js'
 import { type Scene, test } from './harness/scene.js'
 import { until } from './harness/until.js'
 
@@ -113,8 +113,7 @@ describe.concurrent('of a daemon whose agent is at work, another lets nobody dri
     const [seenA, seenB] = [await DaemonSeen.from(a), await DaemonSeen.from(b)]
     const old = await atWork(a, 'old')
     await poll.sees(old.claim)
-    a.program.signal('SIGSTOP')
-    await until('it is stopped', () => stateOf(a.program.pid) === 'T')
+    await a.program.stop(1)
     // For as long as its lease runs it has the agent, and everything that it has started goes on.
     expect((await b.open()).status).toBe(409)
     expect(livingOf(old)).toEqual(old.pids)

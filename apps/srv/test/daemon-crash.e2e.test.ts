@@ -88,7 +88,7 @@ describe.concurrent('a daemon that is stopped', () => {
     // Quiet: one that is stopped while it writes to the record keeps everybody out, and is named.
     const pane = await a.opened(['--stubborn'])
     const b = await Daemon.start(scene, 'nightly')
-    a.program.signal('SIGSTOP')
+    await a.program.stop(1)
     process.kill(pane.pid, 'SIGSTOP')
     await until('both are stopped', () => stateOf(a.program.pid) === 'T' && stateOf(pane.pid) === 'T')
     const next = await b.openedInTheEnd()
@@ -112,7 +112,7 @@ describe.concurrent('a daemon that is stopped', () => {
     const pane = await a.opened()
     await scene.settled()
     const before = scene.lease()
-    a.program.signal('SIGSTOP')
+    await a.program.stop(1)
     process.kill(pane.pid, 'SIGSTOP')
     const ttlMs = Number(before.ttl_ms)
     const renewedMs = Number(before.renewed_boot_ms)

@@ -8,7 +8,7 @@ import { until } from './harness/until.js'
 
 /** Stops both, and returns how to let them go on. */
 async function suspend(run: Program, child: number): Promise<() => void> {
-  run.signal('SIGSTOP')
+  await run.stop()
   process.kill(child, 'SIGSTOP')
   await until('both are stopped', () => stateOf(run.pid) === 'T' && stateOf(child) === 'T')
   return () => {
@@ -82,7 +82,7 @@ describe.concurrent('run, stopped for longer than the TTL', () => {
     const poll = await pollClaims(scene)
     const old = scene.run(scene.agent('old'))
     const child = await scene.audited('old', 'begin')
-    old.signal('SIGSTOP')
+    await old.stop()
     await expiry(scene)
     await scene.beatsAgain(child.pid)
     const next = await scene.run(['sh', '-c', 'echo $AGENTMUX_LEASE_EPOCH']).ended

@@ -129,7 +129,7 @@ describe('take-over', () => {
     scene
   }) => {
     const { run, agent } = await holder(scene)
-    run.signal('SIGSTOP')
+    await run.stop()
     expect((await takeOver(scene, '--yes', ...BETA).ended).code).toBe(0)
     expect(lives(agent.pid)).toBe(true)
     const next = await scene.run(['sh', '-c', 'echo $AGENTMUX_LEASE_EPOCH'], { flags: BETA }).ended

@@ -31,6 +31,14 @@ export function isPending(pid: number, signal: number): boolean {
   return ((pending >> BigInt(signal - 1)) & 1n) === 1n
 }
 
+/** How many flocks it has. */
+export function locksOf(pid: number): number {
+  const owner = new RegExp(`^\\d+: FLOCK +\\S+ +\\S+ ${pid} `)
+  return readFileSync('/proc/locks', 'latin1')
+    .split('\n')
+    .filter((line) => owner.test(line)).length
+}
+
 /** The processes whose environment has exactly this variable. */
 export function processesWith(variable: string): number[] {
   return readdirSync('/proc')

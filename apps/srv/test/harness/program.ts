@@ -1,5 +1,7 @@
 /** A process that a test has started: what it says, and how it ends. */
 import type { ChildProcess } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { locksOf, stateOf } from './processes.js'
 import { until } from './until.js'
 
 export interface Ended {
@@ -46,6 +48,20 @@ export class Program {
   /** Only while it runs: its pid is ours to signal no longer than that. */
   signal(signal: NodeJS.Signals): void {
     if (this.running) process.kill(this.pid, signal)
+  }
+
+  /**
+   * Stops it, but not inside a lock that it only passes through: there it would keep everybody out, which is another test.
+   * `kept`: how many locks it has all the time, a daemon one.
+   */
+  async stop(kept = 0): Promise<void> {
+    for (;;) {
+      this.signal('SIGSTOP')
+      await until(`pid ${this.pid} is stopped`, () => stateOf(this.pid) === 'T')
+      if (locksOf(this.pid) <= kept) return
+      this.signal('SIGCONT')
+      await sleep(20)
+    }
   }
 
   type(text: string): void {
