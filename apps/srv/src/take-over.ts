@@ -24,10 +24,13 @@ export async function takeOverAgent(flags: TakeOverFlags): Promise<number> {
   const { clock, instance, registryRoot, sharedRoot } = compose(flags, process.env)
   const { agent, yes } = flags
   const store = LeaseStore.open(registryRoot, { instance, clock })
+  let isKept = true
   const holds = new HandoverHolds({
     store,
-    onFault: (_, fault) =>
+    onFault: (_, fault) => {
+      isKept = false
       say(`the agent cannot be kept: ${fault instanceof Error ? fault.message : String(fault)}`)
+    }
   })
   const signals = listenForSignals()
   try {
@@ -45,6 +48,8 @@ export async function takeOverAgent(flags: TakeOverFlags): Promise<number> {
     if (!isTakenOver(result)) {
       return reportNotTakenOver({ ...flags, conflictExitCode: EXIT_CODES.heldElsewhere }, result)
     }
+    // Free it may be, but whoever comes first has it: that is not what was asked for.
+    if (!isKept) return EXIT_CODES.couldNotFindOut
     return reportTakenOver(flags, result, { agent, nowMs: clock.wallMs(), next: sameFlags(flags) })
   } catch (reason) {
     if (signals.interrupted.aborted) return signalStatus(signals.interrupted.reason)

@@ -10,7 +10,7 @@ import { hidesEnvironment } from './claim-mark.js'
 import { procFault } from './proc-fault.js'
 import { readStat } from './process-stat.js'
 import { canFindByEnvironment, describeProcess, type ProcessEntry, stillRuns } from './process-table.js'
-import { isOurUser, whyNotSignal } from './signal-permission.js'
+import { whyNotSignal } from './signal-permission.js'
 
 export interface EndOptions {
   readonly clock: Clock
@@ -112,12 +112,15 @@ async function findAll(
   return [...found.values()]
 }
 
-/** It drove the agent, is ours, and does not say what it carries. One that says so is judged by that alone (R12). */
+/**
+ * It drove the agent and does not say what it carries: to us, or to anybody. One that says so is judged by that alone (R12).
+ * If it runs as another user, `sudo` say, it is not ours to end, and named.
+ */
 function unreadable(recorded: EndOptions['recorded']): ProcessEntry[] {
   if (recorded === undefined || recorded.pid <= 1) return []
   const entry = describeProcess(recorded.pid)
   if (entry === undefined || entry.startTicks !== recorded.startTicks) return []
-  const asks = canFindByEnvironment ? isOurUser(entry.uid) && hidesEnvironment(entry.pid) : true
+  const asks = canFindByEnvironment ? hidesEnvironment(entry.pid) : true
   return asks ? [entry] : []
 }
 

@@ -198,12 +198,6 @@ export class HeldAgentLease {
     return this.fenced()
   }
 
-  /** For HostAdmission. Leaves the lease to run out: neither renewed nor given back. */
-  abandon(): void {
-    if (this.#state === 'held') this.#state = 'given-up'
-    this.#stop()
-  }
-
   async #release(graceMs: number): Promise<GivenUp> {
     if (this.#state === 'lost') return this.#releaseLost()
     // Still renewed and guarded while its processes end: the lease covers them until the last is gone.

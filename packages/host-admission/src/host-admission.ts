@@ -31,7 +31,7 @@ import type { LeaseHome } from './lease-home.js'
 import { LinkedAbort } from './linked-abort.js'
 import { endPreviousClaim } from './previous-claim.js'
 import { RecordFault } from './record/record-fault.js'
-import { refusalOfClaim, refusalOfFault, refusalOfLoss, refusalOfRemaining } from './refusal-of.js'
+import { refusalOfFault, refusalOfLoss, refusalOfRemaining } from './refusal-of.js'
 import { RunningWatchdog } from './running-watchdog.js'
 import { HandoverHolds } from './takeover/handover-holds.js'
 import type { Watchdog } from './watchdog.js'
@@ -206,20 +206,8 @@ export class HostAdmission {
       watchdog.guard(lease.claimId, claimed.renewedBootMs, () => lease.fence()),
       previous
     )
-    // Made by another admission with our identity and replaced before its processes were ended: nobody else knows of
-    // it now. While something of it may be left, ours is not given back, it runs out.
-    let untraced = previous?.why === 'reclaimed' ? previous : undefined
     let handedOver = false
     try {
-      if (untraced !== undefined) {
-        const { holder } = untraced
-        const ending = await this.#endPrevious(untraced, signal)
-        if (ending.kind === 'remaining') {
-          const result = { kind: 'refused', holder, remaining: ending.processes } as const
-          return { kind: 'refused', refusal: refusalOfClaim(agent, result, { clock: this.#clock }) }
-        }
-        untraced = undefined
-      }
       // Without the watchdog nothing may be started.
       await watchdog.ready(signal)
       await this.#makeKnown(lease, signal)
@@ -229,8 +217,7 @@ export class HostAdmission {
       handedOver = true
       return { kind: 'granted', lease }
     } finally {
-      if (untraced !== undefined) lease.abandon()
-      else if (!handedOver) await lease.release().catch((fault: unknown) => this.#report(agent, fault))
+      if (!handedOver) await lease.release().catch((fault: unknown) => this.#report(agent, fault))
     }
   }
 

@@ -30,25 +30,38 @@ export interface EndFirst {
   readonly previous: PreviousClaim
 }
 
-/** `endedClaimId`: the claim whose processes have been ended; anybody else's end first. */
+export interface Attempt {
+  readonly request: ClaimRequest
+  /** The claim whose processes have been ended; anybody else's end first. */
+  readonly endedClaimId: string | undefined
+}
+
 export function claimUnderLock(
   claimer: Claimer,
   paths: LeasePaths,
-  attempt: { request: ClaimRequest; endedClaimId: string | undefined }
+  attempt: Attempt
 ): ClaimResult | EndFirst {
   const { request } = attempt
   const sight = claimer.eyes.underLock(paths.key, paths.lease)
   if (sight.kind === 'missing') return grant(claimer, paths, request)
   const ours = sight.kind === 'record' && sight.record.owner_boot_id === claimer.instance.ownerBootId
   if (ours && (sight.record.block_id === '' || sight.record.block_id === request.blockId)) {
-    return grant(claimer, paths, request, takenOver(claimer, sight, 'reclaimed'))
+    return replace(claimer, paths, { ...attempt, taken: takenOver(claimer, sight, 'reclaimed') })
   }
   const verdict = claimer.eyes.judge(paths.key, paths, sight)
   if (verdict.kind !== 'over') return turnedAway(claimer, sight, verdict, ours)
   if (sight.kind !== 'record') return grant(claimer, paths, request)
-  const taken = takenOver(claimer, sight, verdict.why)
+  return replace(claimer, paths, { ...attempt, taken: takenOver(claimer, sight, verdict.why) })
+}
+
+/** The file is the only trace of the claim that stands in it: not overwritten before what ran under it has ended (R12). */
+function replace(
+  claimer: Claimer,
+  paths: LeasePaths,
+  { request, endedClaimId, taken }: Attempt & { taken: Taken }
+): ClaimResult | EndFirst {
   const { claimId } = taken.previous
-  if (claimer.endsPrevious && claimId !== '' && claimId !== attempt.endedClaimId) {
+  if (claimer.endsPrevious && claimId !== '' && claimId !== endedClaimId) {
     return { kind: 'end-first', previous: taken.previous }
   }
   return grant(claimer, paths, request, taken)

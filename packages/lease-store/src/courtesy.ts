@@ -55,10 +55,11 @@ export class Courtesy {
     this.#of(key).woken = true
   }
 
-  /** How long to let others go first before a claim, milliseconds. */
+  /** How long to let others go first before a claim, milliseconds. Once for each release. */
   pauseBeforeClaimMs(key: string): number {
     const manners = this.#keys.get(key)
     if (manners === undefined || performance.now() - manners.releasedMs > RECENT_MS) return 0
+    manners.releasedMs = Number.NEGATIVE_INFINITY
     return Math.min(Math.ceil(manners.others * TURN_MS), MAX_PAUSE_MS)
   }
 

@@ -552,3 +552,20 @@ describe('opening', () => {
     expect(readdirSync(root)).toEqual([])
   })
 })
+
+describe('a claim by the holder itself while something of the claim before still runs', () => {
+  it('is refused each time, and the file still names that claim: it is its only trace', async () => {
+    const all = party()
+    const owner = instance()
+    const first = await claimed(all.store({ instance: owner }))
+    const still = { pid: 4242, command: 'su nobody', why: 'another-user' } as const
+    const again = all.store({
+      instance: owner,
+      endPrevious: async () => ({ kind: 'remaining', processes: [still] })
+    })
+    for (let times = 0; times < 2; times++) {
+      expect(await again.claim(request())).toMatchObject({ kind: 'refused', remaining: [still] })
+      expect(all.files.record()).toMatchObject({ claim_id: first.claimId })
+    }
+  })
+})

@@ -24,8 +24,10 @@ describe('a process that has just given up a key', () => {
     courtesy.released(KEY)
     courtesy.granted(KEY, 3)
     courtesy.released(KEY)
-    expect(courtesy.pauseBeforeClaimMs(KEY)).toBeGreaterThan(0)
     expect(courtesy.pauseBeforeClaimMs('another')).toBe(0)
+    expect(courtesy.pauseBeforeClaimMs(KEY)).toBeGreaterThan(0)
+    // They have had their turn then.
+    expect(courtesy.pauseBeforeClaimMs(KEY)).toBe(0)
   })
 
   it('lets others go first if it was refused, but only right after a release of its own', () => {

@@ -2,11 +2,12 @@
  * One daemon per channel and shared root: a lock file beside the daemon file, flocked for as long as the daemon lives. The
  * kernel gives it up with the process, however that ends. The file itself is never renamed, replaced or removed (R11).
  */
-import { closeSync, constants, fstatSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { stem } from '@agentmux/host-admission'
 import { tryFlock } from '@agentmux/lease-store'
 import { daemonFolder } from './daemon-file.js'
+import { makeFolder } from './make-folder.js'
 
 const OPEN = constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0)
 
@@ -20,7 +21,7 @@ export class DaemonLock {
   /** Undefined if another process has it. @throws what node:fs throws; LeaseFault where there is no flock. */
   static take(sharedRoot: string, channel: string): DaemonLock | undefined {
     const folder = daemonFolder(sharedRoot)
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    makeFolder(folder)
     const path = join(folder, `${stem(channel)}.lock`)
     for (;;) {
       // Node opens everything close-on-exec: no child of ours keeps the lock.

@@ -1,7 +1,7 @@
 /**
  * The holder's half of a take-over: another instance asks for an agent, on behalf of a person (R5). Keeps true that the
- * reservation for it is up before anything is stopped, and comes down again if nothing was handed over. What we do not
- * hold, a `run` of our channel may: the request is passed on to it.
+ * reservation for it is up before anything is stopped, and comes down again if nothing was handed over or nobody waits for
+ * it. What we do not hold, a `run` of our channel may: the request is passed on to it.
  */
 import {
   askToLetGo,
@@ -29,6 +29,8 @@ export interface PaneHandOverPorts {
 
 interface UnderWay {
   readonly request: ReleaseRequest
+  /** Each is aborted when the one who asked does not wait any more. */
+  readonly askers: (AbortSignal | undefined)[]
   readonly released: Promise<Released>
 }
 
@@ -44,23 +46,33 @@ export class PaneHandOver implements HandOver {
   }
 
   /** @throws TypeError or RangeError for what cannot be a UID; LeaseFault if it cannot be read who holds it. */
-  release(request: ReleaseRequest): Promise<Released> {
+  release(request: ReleaseRequest, signal?: AbortSignal): Promise<Released> {
+    // Whoever has given up must not stop anything any more (R5).
+    if (signal?.aborted) return Promise.resolve({ released: 0 })
     const uid = this.#ports.panes.uidDrivenHere(request.uid)
-    if (uid === undefined) return this.#passOn(request)
+    if (uid === undefined) return this.#passOn(request, signal)
     const before = this.#underWay.get(uid)
     if (before !== undefined) {
       // It goes to whoever asked first.
-      if (isSame(before.request, request)) return before.released
+      if (isSame(before.request, request)) {
+        before.askers.push(signal)
+        return before.released
+      }
       const refused = handingOverMessage(before.request.requestedByChannel)
       return Promise.resolve({ released: 0, refused })
     }
-    const released = this.#release(uid, request).finally(() => this.#underWay.delete(uid))
-    this.#underWay.set(uid, { request, released })
+    const askers = [signal]
+    const released = this.#release(uid, request, askers).finally(() => this.#underWay.delete(uid))
+    this.#underWay.set(uid, { request, askers, released })
     return released
   }
 
   /** Nothing waits before the hold is up: nobody here may start the agent from now on. */
-  async #release(uid: string, request: ReleaseRequest): Promise<Released> {
+  async #release(
+    uid: string,
+    request: ReleaseRequest,
+    askers: readonly (AbortSignal | undefined)[]
+  ): Promise<Released> {
     const { panes, admission } = this.#ports
     const { requestedByChannel: toChannel, requestedByVersion: toVersion } = request
     const hold = admission.holds.holdAfterHandover(uid, { channel: toChannel, version: toVersion })
@@ -73,7 +85,7 @@ export class PaneHandOver implements HandOver {
         refusal: () => this.#supersededBy(uid, request)
       })
     } finally {
-      if (released === 0) hold.withdraw()
+      if (released === 0 || askers.every((asker) => asker?.aborted)) hold.withdraw()
     }
     return { released }
   }
@@ -92,15 +104,16 @@ export class PaneHandOver implements HandOver {
   }
 
   /** Only to the process that the lease names, and only if it is of our channel: a request never goes in a circle. */
-  async #passOn(request: ReleaseRequest): Promise<Released> {
+  async #passOn(request: ReleaseRequest, signal: AbortSignal | undefined): Promise<Released> {
     const { admission, others, client } = this.#ports
     const { store } = admission
+    signal?.throwIfAborted()
     const located = await locateHolder(leaseKey(request.uid), { store, held: [], others })
     if (located.kind !== 'found' && located.kind !== 'unknown') return { released: 0 }
     const { holder } = located
     if (holder.channel !== store.instance.channel) return { released: 0 }
     const endpoints = located.endpoints.filter(({ pid }) => holder.pid === 0 || pid === holder.pid)
-    const letGo = await askToLetGo(endpoints, request, { client })
+    const letGo = await askToLetGo(endpoints, request, { client, signal })
     const answer = letGo?.answer
     if (answer?.kind === 'refused') return { released: 0, refused: answer.error }
     return { released: answer?.kind === 'released' ? answer.count : 0 }

@@ -87,7 +87,8 @@ export class PaneTurns {
       return { kind: 'lost', refusal: lease.loss ?? refusal }
     }
     const { position } = result
-    if (lease.held && isOpen() && child.takesInput) {
+    // We may have been suspended since the append: then the lease may be somebody else's by now.
+    if (fence.allowsNow && isOpen() && child.takesInput) {
       child.write(text.endsWith('\n') ? text : `${text}\n`)
       return { kind: 'sent', position, epoch: lease.epoch }
     }

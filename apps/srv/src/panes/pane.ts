@@ -160,9 +160,9 @@ export class Pane {
       if (this.lease.loss === undefined) await this.#endHeld()
       if (this.lease.loss !== undefined) await this.#endLost()
     } catch (fault) {
-      // Ours, then. The lease is not renewed any more: it runs out, and whoever claims next looks for what is left.
+      // Ours, then. What may still run is ended, and guarded until it has: the lease is not used any more.
       this.#report(fault)
-      this.lease.abandon()
+      this.lease.fence()
       if (this.#state !== 'superseded') this.#state = 'ended'
     }
     for (const pump of this.#pumps) pump.close()
@@ -282,7 +282,7 @@ export class Pane {
         await this.#home.clock.sleep(RETRY_MS)
       }
     }
-    this.lease.abandon()
+    this.lease.fence()
     return undefined
   }
 

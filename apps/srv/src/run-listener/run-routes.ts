@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { HeldAgentLease, HostAdmission } from '@agentmux/host-admission'
 import { localHolding } from '@agentmux/host-admission'
 import type { Clock } from '@agentmux/lease-model'
+import { clientGoneByNow } from '../http/client-gone.js'
 import { comesFromHere, knowsKey } from './guard.js'
 import type { HandOverAnswer, HandOverRequests, Successor } from './hand-over-requests.js'
 import { readJsonBody } from './read-json-body.js'
@@ -98,10 +99,9 @@ async function release(
   if ('error' in asked) return { status: 400, body: asked }
   if (!localHolding(asked.uid, { held, claimant }).held) return released(0)
   // Whoever has given up meanwhile must not stop anything.
-  if (response.destroyed) return undefined
-  const gone = new AbortController()
-  response.once('close', () => gone.abort())
-  return answerOf(await requests.ask(asked.successor, gone.signal))
+  const gone = await clientGoneByNow(response)
+  if (gone.aborted) return undefined
+  return answerOf(await requests.ask(asked.successor, gone))
 }
 
 function readRelease(body: unknown): { uid: string; successor: Successor } | { error: string } {

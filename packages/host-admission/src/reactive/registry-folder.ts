@@ -4,7 +4,7 @@
  * our own entries are not read again until they change, and looked at four times a second at most, so that a look costs an
  * instance of many agents little.
  */
-import { readdirSync, rmdirSync, statSync } from 'node:fs'
+import { readdirSync, rmdirSync, type Stats, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Clock } from '@agentmux/lease-model'
 import { readPrivateFile, removeQuietly } from '../private-file.js'
@@ -76,7 +76,7 @@ export class RegistryFolder {
       const known = this.#listings.get(name)
       if (known?.files.length === 0 && nowMs - known.lookedAtMs < OURS_GOOD_FOR_MS) continue
       const folder = join(this.path, name)
-      const stats = statSync(folder, { throwIfNoEntry: false })
+      const stats = statsOf(folder)
       if (stats === undefined) continue
       const stamp = `${stats.ino} ${stats.mtimeMs}`
       const files = known?.stamp === stamp ? known.files : entryFilesIn(folder)
@@ -109,6 +109,15 @@ export function removeEntry(path: string): void {
     rmdirSync(dirname(path))
   } catch {
     // Others have entries there.
+  }
+}
+
+/** Undefined where nothing is, or something odd: a link that leads nowhere, in circles, or where we may not look. */
+export function statsOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false })
+  } catch {
+    return undefined
   }
 }
 

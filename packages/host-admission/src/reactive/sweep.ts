@@ -1,7 +1,6 @@
 /** What a start-up removes from the reactive registry: entries that are too old, malformed, or of a process that is gone. */
-import { statSync } from 'node:fs'
 import type { Clock } from '@agentmux/lease-model'
-import { type RegistryFolder, removeEntry } from './registry-folder.js'
+import { type RegistryFolder, removeEntry, statsOf } from './registry-folder.js'
 import type { RegistryLiveness } from './registry-liveness.js'
 
 export interface SweepOptions {
@@ -25,7 +24,7 @@ export function sweepRegistry(folder: RegistryFolder, options: SweepOptions): nu
 
 function isRubbish(path: string, folder: RegistryFolder, { liveness, clock }: SweepOptions): boolean {
   if (path.endsWith('.json.tmp')) {
-    const stats = statSync(path, { throwIfNoEntry: false })
+    const stats = statsOf(path)
     return stats !== undefined && clock.wallMs() - stats.mtimeMs > ABANDONED_MS
   }
   if (!path.endsWith('.json')) return false

@@ -80,6 +80,11 @@ export class RecordFence {
     return this.#allowed() ? { kind: 'held' } : this.#ask()
   }
 
+  /** Whether memory alone allows it at this very moment: for what follows an append and must not come too late. */
+  get allowsNow(): boolean {
+    return this.#allowed()
+  }
+
   #allowed(): boolean {
     return this.#lease.held && this.#ports.clock.bootMs() - this.#confirmedAtMs <= this.#ports.ttlMs
   }

@@ -1,8 +1,9 @@
 /**
  * The holder's half of a take-over: another instance, on behalf of a person, asks us to let an agent go (R5). Answers when
- * it is given up, whether or not the asker still waits.
+ * it is given up. For an asker that has gone meanwhile nothing is begun, and what was begun is reserved for nobody.
  */
 import * as z from 'zod/mini'
+import { clientGoneByNow } from '../client-gone.js'
 import { FULL, type HttpApp } from '../http-app.js'
 import type { HttpPorts } from '../ports.js'
 import { name, typedUid } from '../request-fields.js'
@@ -19,12 +20,13 @@ export function addReleaseRoute(app: HttpApp, { handOver }: Pick<HttpPorts, 'han
     '/agentmux/agent/release',
     { config: { opens: FULL }, schema: { body: release } },
     async ({ body }, reply) => {
-      const { released, refused } = await handOver.release({
+      const request = {
         uid: body.uid,
         ...(body.agent === undefined ? {} : { agent: body.agent }),
         requestedByChannel: body.requested_by_channel,
         requestedByVersion: body.requested_by_version
-      })
+      }
+      const { released, refused } = await handOver.release(request, await clientGoneByNow(reply.raw))
       if (refused !== undefined) return reply.code(409).send({ error: refused })
       return { ok: true, released }
     }
