@@ -47,7 +47,10 @@ export function tarballFiles(tarball: string): string[] {
 }
 
 export function tarballText(tarball: string, path: string): string {
-  return execFileSync('tar', ['-xzOf', tarball, `package/${path}`], { encoding: 'utf8' })
+  return execFileSync('tar', ['-xzOf', tarball, `package/${path}`], {
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024
+  })
 }
 
 /** The package and those of ours below it, which no registry has yet. */
