@@ -54,7 +54,10 @@ export async function claimAtSpawn(
     () => store.claim(request),
     () => clock.sleep(CLAIM_RETRY_MS, signal)
   )
-  if (result.kind === 'granted') return result
+  if (result.kind === 'granted') {
+    holds.dropExpired(agent.uid)
+    return result
+  }
   if (result.kind === 'withheld') {
     if (hold === undefined) throw new TypeError('a claim is withheld only by a hold')
     return { kind: 'refused', refusal: hold }

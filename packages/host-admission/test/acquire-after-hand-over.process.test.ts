@@ -1,5 +1,5 @@
 /** What acquire does with a hold: nobody but the successor gets the agent, whenever the hold was placed. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { HostAdmission } from '@agentmux/host-admission'
 import { createInstanceIdentity } from '@agentmux/lease-store'
 import { isAdmissionRefusal } from '@agentmux/refusals'
@@ -81,6 +81,20 @@ describe('an agent that was handed over', () => {
     one.holds.holdAfterHandover(agent.uid, nightly)
     const result = await one.acquire(agent, { blockId: 'pane' })
     expect(result.kind === 'refused' && result.refusal.message).toContain('`amx take-over agent`')
+  })
+})
+
+describe('a hold that has expired', () => {
+  it('is gone after the next claim, and not before', async () => {
+    admission(nightly).holds.reserve(agent.uid, nightly)
+    const file = `${scratch.leases}/agent.hold`
+    const hold = JSON.parse(readFileSync(file, 'utf8'))
+    writeFileSync(file, JSON.stringify({ ...hold, until_boot_ms: 1 }))
+    const one = admission()
+    expect(one.holds.refusalFor(agent)).toBeUndefined()
+    expect(existsSync(file)).toBe(true)
+    expect((await one.acquire(agent, { blockId: 'pane' })).kind).toBe('granted')
+    expect(existsSync(file)).toBe(false)
   })
 })
 

@@ -5,7 +5,8 @@ import type { LeaseStore } from '@agentmux/lease-store'
 import { isAdmissionRefusal } from '@agentmux/refusals'
 import { describe, expect, test } from 'vitest'
 import { HandoverHolds } from '../src/takeover/handover-holds.js'
-import { clearHold, holdFileOf, readHold, writeHold } from '../src/takeover/hold-file.js'
+import { holdFileOf, readHold } from '../src/takeover/hold-file.js'
+import { lockingHolds } from '../src/takeover/hold-lock.js'
 import { host, sharedRoot, storeOf } from './another-instance.js'
 
 const agent = { uid: 'u-1', name: 'Ada' }
@@ -21,6 +22,7 @@ function twoInstances() {
   return { clock, store, successor: open('nightly', '2.0.0'), third: open('dev', '2.0.0') }
 }
 
+const place = (store: LeaseStore, uid: string) => new HandoverHolds({ store }).holdAfterHandover(uid, nightly)
 const refused = (store: LeaseStore) => new HandoverHolds({ store }).refusalFor(agent) !== undefined
 
 describe('after a hand-over', () => {
@@ -107,7 +109,7 @@ describe('after a hand-over', () => {
 
   test('a take-over that a person starts ends the hold of another instance as well', () => {
     const { store, third } = twoInstances()
-    writeHold(store, 'u-1', nightly)
+    place(store, 'u-1')
     const holds = new HandoverHolds({ store: third })
     expect(holds.refusalFor(agent)?.kind).toBe('taken-over')
     holds.clearHandoverHold('u-1')
@@ -205,16 +207,116 @@ describe('a reservation by whoever takes an agent over', () => {
     expect([successor, neighbour].map(refused)).toEqual([true, true])
   })
 
-  test('is withdrawn whoever has renewed it, but only if it is for that successor', () => {
+  test('is withdrawn, though the holder has renewed it', () => {
     const { store, successor, third } = twoInstances()
-    reserver(successor).reserve('u-1', alone(successor))
+    const reservation = reserver(successor).reserve('u-1', alone(successor))
     reserver(store).holdAfterHandover('u-1', nightly)
-    reserver(successor).withdrawReservation('u-1', { channel: 'dev', version: '2.0.0' })
     expect(refused(third)).toBe(true)
-    reserver(successor).withdrawReservation('u-1', nightly)
+    reservation.withdraw()
     expect(refused(third)).toBe(false)
     expect(readdirSync(store.folder)).toEqual([])
-    reserver(successor).withdrawReservation('u-1', nightly)
+    reservation.withdraw()
+  })
+
+  test('is withdrawn with the hold of a holder whose build does not keep what was reserved', () => {
+    const { store, successor, third } = twoInstances()
+    const reservation = reserver(successor).reserve('u-1', nightly)
+    const { reservation: _, ...plain } = JSON.parse(readFileSync(holdFileOf(store, 'u-1'), 'utf8'))
+    writeFileSync(
+      holdFileOf(store, 'u-1'),
+      JSON.stringify({ ...plain, until_boot_ms: plain.until_boot_ms - 1 })
+    )
+    expect(refused(third)).toBe(true)
+    reservation.withdraw()
+    expect(readdirSync(store.folder)).toEqual([])
+  })
+
+  test('taken back leaves what stood before as it was, in the file and in memory', async () => {
+    const { clock, store, successor, third } = twoInstances()
+    const holds = new HandoverHolds({ store })
+    holds.holdAfterHandover('u-1', nightly)
+    const before = readFileSync(holdFileOf(store, 'u-1'), 'utf8')
+    await clock.advance(5_000)
+    const reservation = holds.reserve('u-1', store.instance)
+    expect(holds.refusalFor(agent)).toBeUndefined()
+    expect([successor, third].map(refused)).toEqual([true, true])
+    reservation.withdraw()
+    expect(readFileSync(holdFileOf(store, 'u-1'), 'utf8')).toBe(before)
+    expect(holds.refusalFor(agent)?.retryAfterMs).toBe(25_000)
+  })
+
+  test('taken back leaves what was reserved since, by another process of the same channel too', () => {
+    const { clock, store, successor, third } = twoInstances()
+    const first = reserver(successor).reserve('u-1', alone(successor))
+    const root = join(store.folder, '..', '..', '..')
+    const neighbour = storeOf(root, { pid: process.pid, ...nightly }, { clock })
+    reserver(neighbour).reserve('u-1', alone(neighbour))
+    first.withdraw()
+    expect([store, successor, neighbour, third].map(refused)).toEqual([true, true, false, true])
+  })
+
+  test('two that are withdrawn leave nothing, in either order', () => {
+    for (const order of [0, 1]) {
+      const { store, successor, third } = twoInstances()
+      const both = [
+        reserver(successor).reserve('u-1', nightly),
+        reserver(third).reserve('u-1', third.instance)
+      ]
+      both[order]?.withdraw()
+      expect(refused([third, successor][order] ?? store)).toBe(false)
+      both[1 - order]?.withdraw()
+      expect(readdirSync(store.folder)).toEqual([])
+    }
+  })
+
+  test('of several that began at once the first stands, and the other is told whose it is', () => {
+    const { store, successor, third } = twoInstances()
+    const [one, other] = [
+      reserver(successor).newReservation('u-1', alone(successor)),
+      reserver(third).newReservation('u-1', third.instance)
+    ]
+    expect(one.place()).toEqual({ kind: 'reserved' })
+    expect(other.place()).toMatchObject({ kind: 'outrun', by: nightly })
+    other.withdraw()
+    expect([store, successor, third].map(refused)).toEqual([true, false, true])
+  })
+
+  test.each([
+    [false, ['outrun', 'reserved'], [true, true, false]],
+    [true, ['reserved', 'outrun'], [true, false, true]]
+  ])(
+    'that another person has set aside is confirmed only if the holder let go for us: %s',
+    (letGoForUs, outcomes, refusals) => {
+      const { store, successor, third } = twoInstances()
+      const one = reserver(successor).reserve('u-1', nightly)
+      const other = reserver(third).reserve('u-1', third.instance)
+      const confirmed = [one.confirm({ letGoForUs }), other.confirm({ letGoForUs: false })]
+      expect(confirmed.map(({ kind }) => kind)).toEqual(outcomes)
+      const loser = outcomes[0] === 'outrun' ? one : other
+      loser.withdraw()
+      expect([store, successor, third].map(refused)).toEqual(refusals)
+    }
+  )
+
+  test('stands again where the holder has handed over nothing; with those who asked it goes', () => {
+    const { store, successor, third } = twoInstances()
+    reserver(successor).reserve('u-1', alone(successor))
+    const before = readFileSync(holdFileOf(store, 'u-1'), 'utf8')
+    const holds = new HandoverHolds({ store })
+    holds.holdAfterHandover('u-1', nightly).withdraw()
+    expect(readFileSync(holdFileOf(store, 'u-1'), 'utf8')).toBe(before)
+    holds.holdAfterHandover('u-1', nightly).drop()
+    expect([store, third].map(refused)).toEqual([false, false])
+    expect(readdirSync(store.folder)).toEqual([])
+  })
+
+  test('cannot be made while another process is stopped in the middle of one: nothing is written unseen', () => {
+    const { store, successor } = twoInstances()
+    const faults: unknown[] = []
+    const holds = new HandoverHolds({ store: successor, onFault: (_, fault) => faults.push(fault) })
+    lockingHolds(store.folder, () => holds.reserve('u-1', nightly))
+    expect(faults).toMatchObject([{ message: expect.stringContaining('locked') }])
+    expect(readdirSync(store.folder)).toEqual([])
   })
 
   test('makes the folder where there has been no lease yet, and tells if it cannot be written', () => {
@@ -233,7 +335,7 @@ describe('a reservation by whoever takes an agent over', () => {
 describe('the hold file', () => {
   test('is not read through a link, nor where something odd stands in its place', () => {
     const { store, third } = twoInstances()
-    writeHold(store, 'u-2', nightly)
+    place(store, 'u-2')
     symlinkSync(holdFileOf(store, 'u-2'), holdFileOf(store, 'u-1'))
     mkdirSync(holdFileOf(store, 'u-3'))
     writeFileSync(holdFileOf(store, 'u-4'), `${readFileSync(holdFileOf(store, 'u-2'))}${' '.repeat(20_000)}`)
@@ -243,20 +345,36 @@ describe('the hold file', () => {
 
   test('of another boot is ignored', () => {
     const { store, third } = twoInstances()
-    writeHold(store, 'u-1', nightly)
+    place(store, 'u-1')
     const text = readFileSync(holdFileOf(store, 'u-1'), 'utf8')
     writeFileSync(holdFileOf(store, 'u-1'), text.replace(host.hostBootId, 'another-boot'))
     expect(readHold(third, 'u-1')).toBeUndefined()
   })
 
-  test('is replaced whole, and cleared only if it is the one that is meant', () => {
-    const { store } = twoInstances()
-    const first = writeHold(store, 'u-1', nightly)
-    const second = writeHold(store, 'u-1', { channel: 'dev', version: '' })
-    expect(readFileSync(holdFileOf(store, 'u-1'), 'utf8')).toBe(second)
-    clearHold(store, 'u-1', first)
+  test('that has expired is dropped whole by whoever writes or claims next, and by no look', async () => {
+    const { clock, store, successor, third } = twoInstances()
+    place(store, 'u-1')
+    new HandoverHolds({ store: third }).reserve('u-1', third.instance)
+    await clock.advance(31_000)
+    const before = readFileSync(holdFileOf(store, 'u-1'))
+    expect([store, successor, third].map(refused)).toEqual([false, false, false])
+    expect(readFileSync(holdFileOf(store, 'u-1'))).toEqual(before)
+    place(store, 'u-1')
+    expect(JSON.parse(readFileSync(holdFileOf(store, 'u-1'), 'utf8'))).not.toHaveProperty('before')
+    const holds = new HandoverHolds({ store: third })
+    holds.dropExpired('u-1')
     expect(existsSync(holdFileOf(store, 'u-1'))).toBe(true)
-    clearHold(store, 'u-1', second)
+    await clock.advance(31_000)
+    holds.dropExpired('u-1')
     expect(existsSync(holdFileOf(store, 'u-1'))).toBe(false)
+  })
+
+  test('remembers no more than a few', () => {
+    const { store } = twoInstances()
+    for (let index = 0; index < 50; index++) {
+      new HandoverHolds({ store }).holdAfterHandover('u-1', { channel: `c${index}`, version: '1' })
+    }
+    expect(readFileSync(holdFileOf(store, 'u-1')).length).toBeLessThan(16 * 1024)
+    expect(readHold(store, 'u-1')?.toChannel).toBe('c49')
   })
 })

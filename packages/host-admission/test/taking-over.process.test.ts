@@ -343,6 +343,58 @@ describe('a take-over that comes to an end', () => {
   })
 })
 
+describe('two take-overs at once', () => {
+  it('of which one is broken off: the other keeps what it has reserved', async () => {
+    const { one } = await holder({ answer: 'never' })
+    const [first, second] = [requester(), requester({ channel: 'beta' })]
+    const taking = first.takeOver()
+    await one.next('asked')
+    const controller = new AbortController()
+    const giving = second.takeOver({ signal: controller.signal })
+    await one.next('asked', 2)
+    expect(hold()).toMatchObject({ to_channel: 'beta' })
+    controller.abort(new Error('enough'))
+    await expect(giving).rejects.toThrow('enough')
+    expect(hold()).toMatchObject({ to_channel: 'nightly' })
+    one.signal('SIGKILL')
+    expect(await taking).toMatchObject({ kind: 'released' })
+    expect((await acquired(second.admission)).kind).toBe('refused')
+    expect((await acquired(first.admission)).kind).toBe('granted')
+  })
+
+  it.each([
+    ['another channel', 'beta'],
+    ['the same channel', 'nightly']
+  ])('of a holder that dies, from %s: one has it, the other is told who took it', async (_, channel) => {
+    const { one } = await holder({ answer: 'never' })
+    const both = [requester(), requester({ channel })] as const
+    const first = both[0].takeOver({ reserveFor: 'this-process' })
+    await one.next('asked')
+    const second = both[1].takeOver({ reserveFor: 'this-process' })
+    await one.next('asked', 2)
+    one.signal('SIGKILL')
+    const results = await Promise.all([first, second])
+    expect(results.map(({ kind }) => kind).sort()).toEqual(['outrun', 'released'])
+    const winner = both[results[0].kind === 'released' ? 0 : 1]
+    const loser = results.find(({ kind }) => kind === 'outrun')
+    const { channel: to } = winner.admission.store.instance
+    expect(loser).toMatchObject({
+      holder: { channel: to },
+      message: expect.stringContaining(`channel ${to}`)
+    })
+    const kinds = await Promise.all(both.map(async (each) => (await acquired(each.admission)).kind))
+    expect(kinds).toEqual(both.map((each) => (each === winner ? 'granted' : 'refused')))
+  })
+
+  it('of an agent that nobody drives: each is told what it has', async () => {
+    const both = [requester(), requester({ channel: 'beta' })] as const
+    const results = await Promise.all(both.map((each) => each.takeOver()))
+    expect(results.map(({ kind }) => kind).sort()).toEqual(['free', 'outrun'])
+    const kinds = await Promise.all(both.map(async (each) => (await acquired(each.admission)).kind))
+    expect(kinds).toEqual(results.map(({ kind }) => (kind === 'free' ? 'granted' : 'refused')))
+  })
+})
+
 describe('a take-over that is cancelled', () => {
   it('midway leaves no hold, no timer and no listener, and the holder its agent', async () => {
     const { one } = await holder({ answer: 'never' })

@@ -16,7 +16,8 @@ export const TAKE_OVER_FAILURES = Object.freeze([
   'refused',
   'too-old',
   'no-answer',
-  'ran-out'
+  'ran-out',
+  'outrun'
 ] as const)
 
 /**
@@ -26,11 +27,12 @@ export const TAKE_OVER_FAILURES = Object.freeze([
  * - `too-old`: that instance does not know the request
  * - `no-answer`: that instance did not answer, or not as the protocol says
  * - `ran-out`: the agent was not free in time
+ * - `outrun`: another take-over at the same time has it
  */
 export type TakeOverFailure = (typeof TAKE_OVER_FAILURES)[number]
 
 export interface TakeOverOptions extends AdviceOptions {
-  /** Who still has the agent, if known. */
+  /** Who still has the agent, or has it now, if known. */
   readonly holder?: Holder | undefined
   /** The words with which the holder refused, if it gave any. */
   readonly said?: string | undefined
@@ -68,6 +70,8 @@ function whyNot(failure: TakeOverFailure, at: string, { said, waitedMs }: TakeOv
       return `the instance that drives it${at} did not answer. Try again, or end the agent there.`
     case 'ran-out':
       return `it was not free${waitedMs === undefined ? ' in time' : ` within ${durationText(waitedMs)}`}${at && `; still driven${at}`}. Try again: it may be about to end.`
+    case 'outrun':
+      return `somebody else took it over at the same time, and it is kept for them${at}. Leave it there, or take it over once more.`
   }
 }
 

@@ -64,15 +64,13 @@ export class PaneTakeOver {
     )
   }
 
-  /** The agent is kept for us; unless we come to drive it, for nobody. */
+  /** The agent is kept for us until we drive it, or will not. */
   async #startAgain(agent: AgentRef, blockId: string, signal: AbortSignal | undefined) {
     const { panes, admission } = this.#ports
-    let result: Awaited<ReturnType<Panes['reopen']>> | undefined
     try {
-      result = await panes.reopen(blockId, signal)
-      return result
+      return await panes.reopen(blockId, signal)
     } finally {
-      if (result?.kind !== 'opened') admission.holds.withdrawReservation(agent.uid, admission.store.instance)
+      admission.holds.withdrawReservation(agent.uid)
     }
   }
 }

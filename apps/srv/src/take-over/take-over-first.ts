@@ -33,6 +33,5 @@ export async function takeOverFirst(parts: TakeOverFirstParts): Promise<TakeOver
     progress: createProgress()
   })
   if (!isTakenOver(result)) return { kind: 'end', exitCode: reportNotTakenOver(flags, result) }
-  const { channel, version } = store.instance
-  return { kind: 'go-on', settle: () => holds.withdrawReservation(agent.uid, { channel, version }) }
+  return { kind: 'go-on', settle: () => holds.withdrawReservation(agent.uid) }
 }

@@ -6,8 +6,17 @@
 import type { AgentRef, Holder } from '@agentmux/lease-model'
 import { type LeaseStore, leaseKey } from '@agentmux/lease-store'
 import { type AdviceOptions, type TakenOverRefusal, takenOverRefusal } from '@agentmux/refusals'
-import { clearHold, readHold, type Successor, writeHold } from './hold-file.js'
-import { HOLD_MS, type LiveHold } from './hold-refuses.js'
+import {
+  changeHolds,
+  hasExpiredHold,
+  holdFor,
+  isSameHold,
+  readHold,
+  readHolds,
+  type Successor
+} from './hold-file.js'
+import { type HandoverHold, HOLD_MS } from './hold-refuses.js'
+import { Reservation } from './reservation.js'
 
 export interface HandoverHoldsOptions {
   readonly store: LeaseStore
@@ -16,8 +25,10 @@ export interface HandoverHoldsOptions {
 }
 
 export interface PlacedHold {
-  /** Takes this hold down again, because nothing was handed over. One that was placed since stays. */
+  /** Takes this hold down again, because nothing was handed over. What was placed since stays, and what stood before counts again. */
   withdraw(): void
+  /** The same where whoever asked has gone: what they had reserved for themselves goes too. */
+  drop(): void
 }
 
 interface Hold {
@@ -29,6 +40,8 @@ export class HandoverHolds {
   readonly #store: LeaseStore
   readonly #onFault: (uid: string, fault: unknown) => void
   readonly #holds = new Map<string, Hold>()
+  /** What was reserved here and not withdrawn. */
+  readonly #reservations = new Map<string, Set<Reservation>>()
 
   constructor(options: HandoverHoldsOptions) {
     this.#store = options.store
@@ -36,43 +49,78 @@ export class HandoverHolds {
   }
 
   /**
-   * To be called before the lease is given up. A hold from before is replaced, its time with it; but where the successor
-   * has reserved the agent for one process of its channel and version, it stays that process alone.
+   * To be called before the lease is given up. It stands above any hold from before; what the successor has reserved for
+   * itself is renewed by it, for the one process that it may name.
    */
   holdAfterHandover(uid: string, successor: Successor): PlacedHold {
     const key = leaseKey(uid)
     this.#dropExpired()
+    const before = this.#holds.get(key)
     const hold = { untilBootMs: this.#nowMs() + HOLD_MS, takenBy: this.#holderOf(successor) }
     this.#holds.set(key, hold)
-    const text = this.#write(key, this.#asReserved(key, successor))
-    return {
-      withdraw: () => {
-        if (this.#holds.get(key) === hold) this.#holds.delete(key)
-        if (text !== undefined) clearHold(this.#store, key, text)
+    let placed = holdFor(this.#store, successor)
+    let reserved: HandoverHold | undefined
+    this.#change(key, (live) => {
+      reserved = live.find((one) => isFor(one, successor))
+      if (reserved !== undefined) placed = { ...reserved, until_boot_ms: placed.until_boot_ms }
+      return [placed, ...live.filter((one) => one !== reserved)]
+    })
+    const takeDown = (instead: readonly HandoverHold[]) => {
+      if (this.#holds.get(key) === hold) {
+        this.#holds.delete(key)
+        if (before !== undefined) this.#holds.set(key, before)
       }
+      const isPlaced = (one: HandoverHold) => isSameHold(one, placed)
+      if (!readHolds(this.#store, key).some(isPlaced)) return
+      this.#change(key, (live) => live.flatMap((one) => (isPlaced(one) ? instead : [one])))
+    }
+    return {
+      withdraw: () => takeDown(reserved === undefined ? [] : [reserved]),
+      drop: () => takeDown([])
     }
   }
 
-  /**
-   * Keeps the agent for whoever takes it over, 30 s from now, and ends whatever kept it for somebody else. For the one
-   * that takes it over, not for the holder; only where a person started it.
-   */
-  reserve(uid: string, successor: Successor): void {
+  /** For a take-over that begins, and that a person has started: not for the holder. Reads only; `place` reserves. */
+  newReservation(uid: string, successor: Successor): Reservation {
     const key = leaseKey(uid)
-    this.#holds.delete(key)
-    // Nobody may have held anything here yet.
-    this.#write(key, successor, () => this.#store.createFolder())
+    const of = this.#reservations.get(key) ?? new Set()
+    const home = {
+      store: this.#store,
+      onFault: (fault: unknown) => this.#onFault(key, fault),
+      setAside: () => this.#setAside(key),
+      onWithdrawn: (withdrawn: Reservation) => {
+        of.delete(withdrawn)
+        if (of.size === 0 && this.#reservations.get(key) === of) this.#reservations.delete(key)
+      }
+    }
+    const reservation = new Reservation(home, key, successor)
+    this.#reservations.set(key, of.add(reservation))
+    return reservation
   }
 
-  /** Ends a hold that names this successor, whoever placed it: the take-over came to nothing. Any other stays. */
-  withdrawReservation(uid: string, successor: Successor): void {
-    if (this.#isFor(readHold(this.#store, uid), successor)) clearHold(this.#store, uid)
+  /** Keeps the agent for whoever takes it over, 30 s from now, above whatever kept it for somebody else. */
+  reserve(uid: string, successor: Successor): Reservation {
+    const reservation = this.newReservation(uid, successor)
+    reservation.place()
+    return reservation
+  }
+
+  /** Ends what was reserved here: the agent is claimed, or the take-over came to nothing. What others reserved stays. */
+  withdrawReservation(uid: string): void {
+    for (const reservation of this.#reservations.get(leaseKey(uid)) ?? []) reservation.withdraw()
   }
 
   /** Ends whatever keeps the agent from being driven here, whoever placed it. Only for a take-over that a person started. */
   clearHandoverHold(uid: string): void {
-    this.#holds.delete(leaseKey(uid))
-    clearHold(this.#store, uid)
+    const key = leaseKey(uid)
+    this.#holds.delete(key)
+    if (readHolds(this.#store, key).length > 0) this.#change(key, () => [])
+    else this.dropExpired(key)
+  }
+
+  /** Removes a hold file that keeps the agent for nobody any more. For whoever has just claimed it: a look changes nothing (R6). */
+  dropExpired(uid: string): void {
+    if (hasExpiredHold(this.#store, uid)) this.#change(uid, (live) => live)
   }
 
   /** Why the agent must not be driven here now; undefined if nothing is held. Writes nothing. */
@@ -102,24 +150,21 @@ export class HandoverHolds {
     return { untilBootMs: onDisk.untilBootMs, takenBy }
   }
 
-  #asReserved(uid: string, successor: Successor): Successor {
-    const before = readHold(this.#store, uid)
-    if (successor.ownerBootId !== undefined || !this.#isFor(before, successor)) return successor
-    return { ...successor, ownerBootId: before?.toBootId }
-  }
-
-  #isFor(hold: LiveHold | undefined, { channel, version }: Successor): boolean {
-    return hold?.toChannel === channel && hold.toVersion === version
-  }
-
-  /** The text of the file; undefined if it could not be written. */
-  #write(uid: string, successor: Successor, before: () => void = () => {}): string | undefined {
+  /** A file that cannot be written is no reason not to go on: the hold is then known here alone. */
+  #change(uid: string, change: (live: readonly HandoverHold[]) => readonly HandoverHold[]): void {
     try {
-      before()
-      return writeHold(this.#store, uid, successor)
+      changeHolds(this.#store, uid, change)
     } catch (fault) {
       this.#onFault(uid, fault)
-      return undefined
+    }
+  }
+
+  /** What we remember of our own hand-over; returns what puts it back, unless another was made since. */
+  #setAside(uid: string): () => void {
+    const hold = this.#holds.get(uid)
+    this.#holds.delete(uid)
+    return () => {
+      if (hold !== undefined && !this.#holds.has(uid)) this.#holds.set(uid, hold)
     }
   }
 
@@ -143,4 +188,9 @@ export class HandoverHolds {
   #nowMs(): number {
     return this.#store.clock.bootMs()
   }
+}
+
+function isFor(hold: HandoverHold, { channel, version, ownerBootId }: Successor): boolean {
+  const ofChannel = hold.to_channel === channel && hold.to_version === version
+  return ofChannel && (ownerBootId === undefined || ownerBootId === hold.to_boot_id)
 }

@@ -7,7 +7,7 @@ import type { TakeOverFailure } from '@agentmux/refusals'
 import type { LetGo } from './ask-to-let-go.js'
 import type { Located } from './locate-holder.js'
 
-export type NotLetGo = Exclude<TakeOverFailure, 'ran-out' | 'another-computer'>
+export type NotLetGo = Exclude<TakeOverFailure, 'ran-out' | 'another-computer' | 'outrun'>
 
 interface Patience {
   readonly clock: Clock

@@ -45,9 +45,12 @@ export type TakeOverResult =
   | { readonly kind: 'released'; readonly fromChannel: string; readonly holder: Holder }
   /** This process holds it already. */
   | { readonly kind: 'this-process'; readonly blockId: string }
-  /** `not-running`: the lease names an instance that has no live endpoint. */
+  /**
+   * `not-running`: the lease names an instance that has no live endpoint. `outrun`: somebody else has taken it over
+   * meanwhile, `holder`.
+   */
   | {
-      readonly kind: 'another-computer' | 'not-running' | 'refused' | 'too-old' | 'no-answer'
+      readonly kind: 'another-computer' | 'not-running' | 'refused' | 'too-old' | 'no-answer' | 'outrun'
       readonly holder: Holder
       readonly message: string
     }

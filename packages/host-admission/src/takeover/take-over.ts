@@ -3,16 +3,16 @@
  * and keeps the agent for us, so that whoever restarts the old holder does not win it back. Only where a person has
  * confirmed it (R5). Whatever else it comes to, it leaves nothing behind.
  */
-import type { Holder } from '@agentmux/lease-model'
+import { type Holder, unnamedHolder } from '@agentmux/lease-model'
 import { LeaseFault, leaseKey } from '@agentmux/lease-store'
 import { type TakeOverFailure, takeOverMessage, unknownRefusal } from '@agentmux/refusals'
 import type { InstanceEndpoint } from '../instance/instance-endpoint.js'
 import { LinkedAbort } from '../linked-abort.js'
 import { refusalOfFault } from '../refusal-of.js'
 import { askToLetGo, type LetGo } from './ask-to-let-go.js'
-import type { Successor } from './hold-file.js'
 import { answerOrFree, freeInAMoment, mayHaveLetGo, type NotLetGo, whyNotLetGo } from './holder-answer.js'
 import { type Located, locateHolder } from './locate-holder.js'
+import type { Reservation, ReservedOr } from './reservation.js'
 import type { TakeOverPorts, TakeOverRequest, TakeOverResult } from './take-over-answers.js'
 import { type WaitResult, waitUntilFree } from './wait-until-free.js'
 
@@ -55,10 +55,9 @@ class TakeOver {
   readonly #ports: TakeOverPorts
   readonly #signal: AbortSignal
   readonly #timeoutMs: number
-  readonly #successor: Successor
+  readonly #reservation: Reservation
   /** Who had it when last seen. */
   #holder: Holder | undefined
-  #reserved = false
 
   constructor(
     request: TakeOverRequest,
@@ -72,20 +71,22 @@ class TakeOver {
     const { channel, version } = ports.instance
     const { ownerBootId } = ports.store.instance
     const alone = request.reserveFor === 'this-process'
-    this.#successor = { channel, version, ...(alone ? { ownerBootId } : {}) }
+    const successor = { channel, version, ...(alone ? { ownerBootId } : {}) }
+    this.#reservation = ports.holds.newReservation(request.agent.uid, successor)
   }
 
   async run(): Promise<TakeOverResult> {
     let located = await this.#locate()
     if (located.kind === 'nobody') {
-      this.#reserve()
-      if (this.#isFree()) return { kind: 'free' }
+      const placed = this.#reservation.place()
+      if (placed.kind === 'outrun') return this.#outrunBy(placed)
+      if (this.#isFree()) return this.#confirmed({ kind: 'free' })
       // Somebody claimed it before the reservation stood.
       located = await this.#locate()
     }
     switch (located.kind) {
       case 'nobody':
-        return { kind: 'free' }
+        return this.#confirmed({ kind: 'free' })
       case 'this-process':
         return { kind: 'this-process', blockId: located.lease.blockId }
       case 'another-computer':
@@ -105,9 +106,9 @@ class TakeOver {
     return { kind: 'unknown', message: refusalOfFault(this.#request.agent, fault).message }
   }
 
-  /** Takes back the hold that names us, the holder's as well. */
+  /** Takes back the hold that is for us, the holder's as well. */
   leaveNothing(): void {
-    if (this.#reserved) this.#ports.holds.withdrawReservation(this.#uid, this.#successor)
+    this.#reservation.withdraw()
   }
 
   async #takeFrom(found: Found): Promise<TakeOverResult> {
@@ -115,7 +116,8 @@ class TakeOver {
     this.#holder = holder
     if (endpoints.length === 0) return this.#notLetGo(found, 'not-running')
     // Before anybody lets go: whoever waits for the agent would be faster than we.
-    this.#reserve()
+    const placed = this.#reservation.place()
+    if (placed.kind === 'outrun') return this.#outrunBy(placed)
     const asking = new LinkedAbort(this.#signal)
     const watching = new LinkedAbort(this.#signal)
     try {
@@ -131,9 +133,10 @@ class TakeOver {
         if (!over) return this.#notLetGo(found, whyNotLetGo(letGo), letGo)
       }
       if ((await free).kind === 'ran-out') return this.ranOut()
-      // Anew: it is kept for 30 s from here on.
-      this.#reserve()
-      return { kind: 'released', fromChannel: holder.channel || letGo?.endpoint.channel || '', holder }
+      const { answer, endpoint } = letGo ?? {}
+      const letGoForUs = answer?.kind === 'released' && answer.count > 0
+      const fromChannel = holder.channel || endpoint?.channel || ''
+      return this.#confirmed({ kind: 'released', fromChannel, holder }, letGoForUs)
     } finally {
       for (const abort of [asking, watching]) {
         abort.unlink()
@@ -172,6 +175,31 @@ class TakeOver {
     })
   }
 
+  /** Anew: it is kept for 30 s from here on. Whoever has been faster is left alone. */
+  async #confirmed(
+    result: Extract<TakeOverResult, { kind: 'free' | 'released' }>,
+    letGoForUs = false
+  ): Promise<TakeOverResult> {
+    const confirmed = this.#reservation.confirm({ letGoForUs })
+    if (confirmed.kind === 'outrun') return this.#outrunBy(confirmed)
+    if (this.#isFree()) return result
+    // Claimed while nothing stood there for us: by another take-over that was kept for its process alone.
+    const located = await this.#locate()
+    if (located.kind === 'this-process') return { kind: 'this-process', blockId: located.lease.blockId }
+    return located.kind === 'nobody' ? result : this.#failed('outrun', located.holder)
+  }
+
+  #outrunBy({ by }: Extract<ReservedOr, { kind: 'outrun' }>): TakeOverResult {
+    const { host } = this.#ports.store
+    const { channel, version } = by
+    return this.#failed('outrun', {
+      ...unnamedHolder('this-host'),
+      hostname: host.hostname,
+      channel,
+      version
+    })
+  }
+
   #notLetGo(found: Found, why: NotLetGo, letGo?: LetGo): TakeOverResult {
     const { holder } = found
     if (found.kind === 'found') return this.#failed(why, holder, letGo)
@@ -183,7 +211,7 @@ class TakeOver {
     return { kind: 'unknown', message, retryAfterMs }
   }
 
-  #failed(kind: NotLetGo | 'another-computer', holder: Holder, letGo?: LetGo): TakeOverResult {
+  #failed(kind: NotLetGo | 'another-computer' | 'outrun', holder: Holder, letGo?: LetGo): TakeOverResult {
     const said = letGo?.answer.kind === 'refused' ? letGo.answer.error : undefined
     return { kind, holder, message: this.#message(kind, { holder, said }) }
   }
@@ -201,11 +229,6 @@ class TakeOver {
     const { store } = this.#ports
     const look = store.liveHolderOtherThan(this.#uid, store.instance.ownerBootId)
     return look.kind === 'free' || look.kind === 'over'
-  }
-
-  #reserve(): void {
-    this.#reserved = true
-    this.#ports.holds.reserve(this.#uid, this.#successor)
   }
 
   get #uid(): string {
