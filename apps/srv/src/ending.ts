@@ -1,7 +1,7 @@
 /** How `run` puts an agent down: after its command has ended, after a loss, after an error of our own. */
 import { findClaimProcesses, type GivenUp, type HeldAgentLease } from '@agentmux/host-admission'
 import { LeaseFault } from '@agentmux/lease-store'
-import { plainText, type Refusal } from '@agentmux/refusals'
+import { plainText, type Refusal, staysHeldMessage } from '@agentmux/refusals'
 import type { Driver } from './driver.js'
 import { say } from './output.js'
 
@@ -42,7 +42,7 @@ export async function letGo(lease: HeldAgentLease, driver: Driver, options: Give
 async function giveBackOrSay(lease: HeldAgentLease, giving: () => Promise<GivenUp>): Promise<GaveUp> {
   const given = await giving().catch(keptBecause)
   if (given.kind === 'remaining') {
-    const why = `the agent stays held until its lease runs out, because these did not end: ${names(given.processes)}`
+    const why = staysHeldMessage(given.processes)
     say(why)
     return { kind: 'kept', why }
   }

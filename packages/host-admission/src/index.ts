@@ -28,6 +28,7 @@ export { InstanceClient, type InstanceClientOptions } from './instance/instance-
 export { InstanceEndpoint } from './instance/instance-endpoint.js'
 export { loopbackOrigin } from './instance/loopback-url.js'
 export type { ReleaseAnswer, ReleaseRequest } from './instance/release-answer.js'
+export { LinkedAbort } from './linked-abort.js'
 export { type HeldLease, localHolding, localHoldings } from './local-holding.js'
 export { type FileText, readPrivateFile, removeQuietly, replacePrivateFile } from './private-file.js'
 export type { ProcessEntry } from './process-table.js'
@@ -48,7 +49,7 @@ export { HandoverHolds, type PlacedHold } from './takeover/handover-holds.js'
 export type { Successor } from './takeover/hold-file.js'
 export { HOLD_MS } from './takeover/hold-refuses.js'
 export { type Located, locateHolder } from './takeover/locate-holder.js'
-export { takeOver } from './takeover/take-over.js'
+export { TAKE_OVER_TIMEOUT_MS, takeOver } from './takeover/take-over.js'
 export type {
   TakeOverPorts,
   TakeOverProgress,

@@ -41,6 +41,7 @@ export {
 } from './refusal.js'
 export { refusalToJson } from './refusal-to-json.js'
 export { REMAINS_BECAUSE, type RemainingProcess, type RemainsBecause } from './remaining-process.js'
+export { staysHeldMessage } from './stays-held-message.js'
 export {
   TAKE_OVER_FAILURES,
   type TakeOverFailure,

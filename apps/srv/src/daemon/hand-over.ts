@@ -14,8 +14,14 @@ import {
 } from '@agentmux/host-admission'
 import { unnamedHolder } from '@agentmux/lease-model'
 import { leaseKey } from '@agentmux/lease-store'
-import { type AdviceOptions, handingOverMessage, type Refusal, takenOverRefusal } from '@agentmux/refusals'
-import type { Panes } from '../panes/panes.js'
+import {
+  type AdviceOptions,
+  handingOverMessage,
+  type Refusal,
+  staysHeldMessage,
+  takenOverRefusal
+} from '@agentmux/refusals'
+import type { LetGoResult, Panes } from '../panes/panes.js'
 import type { HandOver, Released } from './release-answer.js'
 
 export interface PaneHandOverPorts {
@@ -76,18 +82,20 @@ export class PaneHandOver implements HandOver {
     const { panes, admission } = this.#ports
     const { requestedByChannel: toChannel, requestedByVersion: toVersion } = request
     const hold = admission.holds.holdAfterHandover(uid, { channel: toChannel, version: toVersion })
-    let released = 0
+    let result: LetGoResult | undefined
     try {
-      released = await panes.letGo(uid, {
+      result = await panes.letGo(uid, {
         graceMs: GRACE_MS,
         toChannel,
         toVersion,
         refusal: () => this.#supersededBy(uid, request)
       })
     } finally {
-      if (released === 0 || askers.every((asker) => asker?.aborted)) hold.withdraw()
+      if (askers.every((asker) => asker?.aborted)) hold.drop()
+      else if (result?.kind !== 'released' || result.released === 0) hold.withdraw()
     }
-    return { released }
+    if (result.kind === 'kept') return { released: 0, refused: staysHeldMessage(result.processes) }
+    return { released: result.released }
   }
 
   #supersededBy(uid: string, request: ReleaseRequest): Refusal {

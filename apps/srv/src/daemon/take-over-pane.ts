@@ -5,11 +5,14 @@
 import {
   type HostAdmission,
   type InstanceClient,
+  LinkedAbort,
   type OtherInstances,
+  TAKE_OVER_TIMEOUT_MS,
   type TakeOverResult,
   takeOver
 } from '@agentmux/host-admission'
 import type { AgentRef } from '@agentmux/lease-model'
+import { takeOverMessage } from '@agentmux/refusals'
 import type { PaneView } from '../panes/pane-answers.js'
 import type { PaneNotice } from '../panes/pane-notice.js'
 import type { Panes } from '../panes/panes.js'
@@ -21,6 +24,8 @@ export interface PaneTakeOverPorts {
   readonly others: OtherInstances
   readonly client: InstanceClient
   readonly onNotice?: (notice: PaneNotice) => void
+  /** From beginning to end, what is left of the pane included; 25,000 unless given. */
+  readonly timeoutMs?: number
 }
 
 export class PaneTakeOver {
@@ -32,12 +37,30 @@ export class PaneTakeOver {
 
   /** Only for a person (R5). @throws the signal's reason; nothing is reserved then, and nothing runs. */
   readonly takeOver: TakeOverPane = async (blockId, signal) => {
-    const { panes } = this.#ports
+    const { panes, admission, timeoutMs = TAKE_OVER_TIMEOUT_MS } = this.#ports
+    const { clock } = admission.store
     const before = panes.get(blockId)
     if (before === undefined) return { kind: 'no-such-pane' }
     if (before.state === 'running') return { kind: 'done', released: false, pane: before }
+    const bound = new LinkedAbort(signal)
+    const ranOut = new Error('it did not come about in time')
+    const cancelTimer = clock.after(timeoutMs, () => bound.abort(ranOut))
+    try {
+      return await this.#takeInto(before, bound.signal)
+    } catch (error) {
+      if (error !== ranOut) throw error
+      const message = takeOverMessage(agentOf(before), 'ran-out', clock.wallMs(), { waitedMs: timeoutMs })
+      return { kind: 'ran-out', message }
+    } finally {
+      cancelTimer()
+      bound.unlink()
+    }
+  }
+
+  async #takeInto(before: PaneView, signal: AbortSignal): Promise<TakeOverPaneResult> {
+    const { blockId } = before
     // What is left of it is ended first: it may be the holder.
-    await panes.settled(blockId, signal)
+    await this.#ports.panes.settled(blockId, signal)
     const agent = agentOf(before)
     const asked = await this.#askFor(agent, signal)
     if (asked.kind !== 'free' && asked.kind !== 'released' && asked.kind !== 'this-process') {

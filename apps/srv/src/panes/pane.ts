@@ -59,6 +59,7 @@ export class Pane {
   #remaining: readonly RemainingProcess[] = []
   #leaveRunning: () => void = () => {}
   #handedOver = false
+  #gaveUp = false
   #handOver: { readonly refusal: () => Refusal; readonly mark: RecordEvent } | undefined
 
   constructor(home: PaneHome, { request, command, lease, fence, child, position }: PaneParts) {
@@ -95,6 +96,11 @@ export class Pane {
   /** Whether it gave its agent to another instance that asked for it. */
   get handedOver(): boolean {
     return this.#handedOver
+  }
+
+  /** Whether it has ended and could not give its agent up: that stays held until its lease runs out. */
+  get keptAgent(): boolean {
+    return this.#endedAtMs !== undefined && this.#state === 'ended' && !this.#gaveUp
   }
 
   /** Its processes that would not end. */
@@ -207,7 +213,8 @@ export class Pane {
     const lost = given?.kind === 'not-held' ? await this.#lossNow() : this.lease.loss
     if (lost !== undefined) return this.#onLoss(lost)
     if (given?.kind === 'remaining') this.#remaining = given.processes
-    if (given?.kind === 'released' && this.#handOver !== undefined) {
+    this.#gaveUp = given?.kind === 'released'
+    if (this.#gaveUp && this.#handOver !== undefined) {
       this.#handedOver = true
       this.#refusal = this.#handOver.refusal()
       this.#state = 'superseded'

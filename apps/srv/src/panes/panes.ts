@@ -13,7 +13,7 @@ import {
   type RecordItem
 } from '@agentmux/host-admission'
 import { LeaseFault } from '@agentmux/lease-store'
-import type { Refusal } from '@agentmux/refusals'
+import type { Refusal, RemainingProcess } from '@agentmux/refusals'
 import { agentOf, type OpenPanePorts, openPane } from './open-pane.js'
 import { Openings } from './openings.js'
 import { Pane } from './pane.js'
@@ -59,6 +59,11 @@ export interface LetGoRequest {
   /** What the panes that let go are superseded by, asked when they have. */
   readonly refusal: () => Refusal
 }
+
+/** `released`: panes that let go, and nothing of them runs. `kept`: some could not, and these processes would not end. */
+export type LetGoResult =
+  | { readonly kind: 'released'; readonly released: number }
+  | { readonly kind: 'kept'; readonly processes: readonly RemainingProcess[] }
 
 export type ReopenResult = OpenResult | { readonly kind: 'no-such-pane' }
 
@@ -233,9 +238,9 @@ export class Panes {
 
   /**
    * Every pane that holds the agent, or is about to, lets it go: end of input, the grace, the end, one deadline for all.
-   * Resolves with how many have; nothing of them runs then.
+   * Resolves with how many have, or with what keeps one from it.
    */
-  async letGo(uid: string, { graceMs, toChannel, toVersion, refusal }: LetGoRequest): Promise<number> {
+  async letGo(uid: string, { graceMs, toChannel, toVersion, refusal }: LetGoRequest): Promise<LetGoResult> {
     const { clock } = this.#ports
     const untilMs = clock.bootMs() + graceMs
     const wanted = comparableUid(uid)
@@ -252,7 +257,9 @@ export class Panes {
       const { agent, epoch } = lease
       this.#tell({ kind: 'handed-over', agent, blockId, epoch, toChannel, toVersion })
     }
-    return released.length
+    const kept = panes.filter((pane) => pane.keptAgent)
+    if (kept.length > 0) return { kind: 'kept', processes: kept.flatMap(({ remaining }) => remaining) }
+    return { kind: 'released', released: released.length }
   }
 
   /** Closes every pane and opens no more. Resolves when nothing of them runs. */

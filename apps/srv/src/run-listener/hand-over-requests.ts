@@ -67,7 +67,8 @@ export class HandOverRequests {
     if (this.#isOver) return
     this.#isOver = true
     const isWanted = [...this.#waiting].some((gone) => !gone.aborted)
-    if (answer.kind !== 'let-go' || !isWanted) this.#hold?.withdraw()
+    if (!isWanted) this.#hold?.drop()
+    else if (answer.kind !== 'let-go') this.#hold?.withdraw()
     this.#settle(answer)
   }
 }

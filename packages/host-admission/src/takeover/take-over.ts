@@ -18,7 +18,8 @@ import { type WaitResult, waitUntilFree } from './wait-until-free.js'
 
 type Found = Extract<Located, { kind: 'found' | 'unknown' }>
 
-const TIMEOUT_MS = 25_000
+/** From beginning to end. */
+export const TAKE_OVER_TIMEOUT_MS = 25_000
 
 /**
  * After `free` and `released` the agent is kept for us for 30 s: claim it, others are turned away.
@@ -30,7 +31,7 @@ export async function takeOver(request: TakeOverRequest, ports: TakeOverPorts): 
   const { clock } = ports
   const bound = new LinkedAbort(request.signal)
   const ranOut = new Error('it was not free in time')
-  const timeoutMs = request.timeoutMs ?? TIMEOUT_MS
+  const timeoutMs = request.timeoutMs ?? TAKE_OVER_TIMEOUT_MS
   const cancelTimer = clock.after(timeoutMs, () => bound.abort(ranOut))
   const takeOver = new TakeOver(request, ports, { signal: bound.signal, timeoutMs })
   let result: TakeOverResult | undefined
