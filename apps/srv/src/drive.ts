@@ -3,7 +3,7 @@
  * is gone before the lease is given up, and a lost lease ends it.
  */
 import type { HeldAgentLease } from '@agentmux/host-admission'
-import { EXIT_CODES, type Refusal } from '@agentmux/refusals'
+import { type AdviceOptions, EXIT_CODES, type Refusal } from '@agentmux/refusals'
 import { childEnvironment } from './child-environment.js'
 import { type CrashHandler, INTERNAL_ERROR } from './crash.js'
 import { Driver } from './driver.js'
@@ -24,6 +24,8 @@ export interface DriveParts {
   readonly crashes: CrashHandler
   /** How others find this run and ask it to let the agent go. */
   readonly others: Others
+  /** What can be done where the agent was. */
+  readonly advice: AdviceOptions
   /** What went wrong at the latest renewal that failed. */
   readonly lastFault: () => string | undefined
 }
@@ -93,7 +95,12 @@ async function driveToEnd(lease: HeldAgentLease, driver: Driver, drive: Drive): 
   if (gaveUp.kind === 'kept') return EXIT_CODES.leaseLost
   const { admission, clock } = drive.others
   const { hostname } = admission.claimant
-  return reportHandOver(flags, lease.agent, { ...outcome.successor, hostname, nowMs: clock.wallMs() })
+  return reportHandOver(flags, lease.agent, {
+    ...outcome.successor,
+    hostname,
+    nowMs: clock.wallMs(),
+    advice: drive.advice
+  })
 }
 
 function answerOf(gaveUp: Exclude<GaveUp, { kind: 'lost' }>): HandOverAnswer {

@@ -10,26 +10,26 @@ import {
   ReactiveRegistry
 } from '@agentmux/host-admission'
 import type { AgentRef, Clock } from '@agentmux/lease-model'
-import type { Refusal } from '@agentmux/refusals'
-import { ADVICE } from './advice.js'
+import type { AdviceOptions, Refusal } from '@agentmux/refusals'
 
 export interface OlderBuildsParts {
   readonly admission: HostAdmission
   readonly sharedRoot: string
   readonly clock: Clock
+  readonly advice: AdviceOptions
 }
 
 export class OlderBuilds {
   readonly #early: EarlyCheck
 
-  constructor({ admission: { store, holds, claimant }, sharedRoot, clock }: OlderBuildsParts) {
+  constructor({ admission: { store, holds, claimant }, sharedRoot, clock, advice }: OlderBuildsParts) {
     const registry = new ReactiveRegistry(sharedRoot, { clock, host: store.host })
     const others = new OtherInstances({
       registry,
       client: new InstanceClient({ clock }),
       hostname: claimant.hostname
     })
-    this.#early = new EarlyCheck({ store, holds, others, clock, advice: ADVICE })
+    this.#early = new EarlyCheck({ store, holds, others, clock, advice })
   }
 
   /**

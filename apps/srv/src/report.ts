@@ -1,6 +1,7 @@
 /** How an answer reaches whoever asked: a sentence on stderr, or with --json one JSON object that a program reads. */
+import { HOLD_MS } from '@agentmux/host-admission'
 import type { AgentRef, Holder } from '@agentmux/lease-model'
-import { EXIT_CODES, type Refusal, takenOverRefusal } from '@agentmux/refusals'
+import { type AdviceOptions, EXIT_CODES, type Refusal, takenOverRefusal } from '@agentmux/refusals'
 import { print, say, writeError } from './output.js'
 
 export interface ReportFlags {
@@ -41,9 +42,10 @@ export function reportHandOver(
     readonly channel: string
     readonly version: string
     readonly nowMs: number
+    readonly advice: AdviceOptions
   }
 ): number {
-  const { nowMs, ...named } = by
+  const { nowMs, advice, ...named } = by
   const holder: Holder = {
     ...named,
     place: 'this-host',
@@ -52,5 +54,6 @@ export function reportHandOver(
     epoch: 0,
     blockId: ''
   }
-  return reportLoss(flags, takenOverRefusal(agent, holder, nowMs, { wasRunning: true }))
+  const options = { ...advice, retryAfterMs: HOLD_MS, wasRunning: true }
+  return reportLoss(flags, takenOverRefusal(agent, holder, nowMs, options))
 }

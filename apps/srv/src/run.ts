@@ -8,7 +8,7 @@ import { AdmissionFault, HostAdmission, SharedRecord } from '@agentmux/host-admi
 import type { AgentRef, Clock } from '@agentmux/lease-model'
 import { LeaseFault } from '@agentmux/lease-store'
 import { EXIT_CODES, leaseIoRefusal } from '@agentmux/refusals'
-import { ADVICE } from './advice.js'
+import { adviceFor } from './advice.js'
 import type { Started } from './commands/context.js'
 import { type CommonFlags, compose } from './compose.js'
 import { drive } from './drive.js'
@@ -53,7 +53,7 @@ export async function run(
     registryRoot,
     instance,
     clock,
-    advice: ADVICE,
+    advice: adviceFor(flags),
     ...(watchdogThread === undefined ? {} : { watchdogThread }),
     ...(record === undefined ? {} : { record }),
     onFault: (_, fault) => {
@@ -72,6 +72,7 @@ export async function run(
       command: { ...command, path: found.path },
       signals,
       crashes,
+      advice: adviceFor(flags),
       others: { admission, sharedRoot, channel, clock },
       lastFault: () => lastFault
     })
@@ -128,11 +129,12 @@ async function getAgent(
     const progress = createProgress()
     return await waitForAgent(admission, {
       agent,
-      olderBuilds: new OlderBuilds({ admission, sharedRoot, clock }),
+      olderBuilds: new OlderBuilds({ admission, sharedRoot, clock, advice: adviceFor(flags) }),
       blockId: randomUUID(),
       clock,
       signal,
       progress,
+      advice: adviceFor(flags),
       neverWait,
       waitMs
     })

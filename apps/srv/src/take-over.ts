@@ -6,6 +6,7 @@ import { HandoverHolds } from '@agentmux/host-admission'
 import type { AgentRef } from '@agentmux/lease-model'
 import { LeaseStore } from '@agentmux/lease-store'
 import { EXIT_CODES } from '@agentmux/refusals'
+import { adviceFor } from './advice.js'
 import { type CommonFlags, compose } from './compose.js'
 import { signalStatus } from './exit-status.js'
 import { say } from './output.js'
@@ -43,6 +44,7 @@ export async function takeOverAgent(flags: TakeOverFlags): Promise<number> {
       holds,
       clock,
       progress: createProgress(),
+      advice: adviceFor(flags),
       signal: signals.interrupted
     })
     if (!isTakenOver(result)) {
@@ -50,20 +52,11 @@ export async function takeOverAgent(flags: TakeOverFlags): Promise<number> {
     }
     // Free it may be, but whoever comes first has it: that is not what was asked for.
     if (!isKept) return EXIT_CODES.couldNotFindOut
-    return reportTakenOver(flags, result, { agent, nowMs: clock.wallMs(), next: sameFlags(flags) })
+    return reportTakenOver(flags, result, { agent, nowMs: clock.wallMs(), advice: adviceFor(flags) })
   } catch (reason) {
     if (signals.interrupted.aborted) return signalStatus(signals.interrupted.reason)
     throw reason
   } finally {
     signals.stop()
   }
-}
-
-/** The agent is kept for this channel under this folder: what the next command has to be given again. */
-function sameFlags({ channel, sharedDir }: CommonFlags): string {
-  const given = [
-    ...(channel === undefined ? [] : ['--channel']),
-    ...(sharedDir === undefined ? [] : ['--shared-dir'])
-  ]
-  return given.length === 0 ? '' : ` Give it the same ${given.join(' and ')}.`
 }

@@ -4,7 +4,13 @@
  */
 import type { AcquireResult, HeldAgentLease, HostAdmission } from '@agentmux/host-admission'
 import type { AgentRef, Clock } from '@agentmux/lease-model'
-import { type Refusal, waitingMessage, waitRanOutRefusal, watchingMessage } from '@agentmux/refusals'
+import {
+  type AdviceOptions,
+  type Refusal,
+  waitingMessage,
+  waitRanOutRefusal,
+  watchingMessage
+} from '@agentmux/refusals'
 import type { OlderBuilds } from './older-builds.js'
 import type { Progress } from './progress.js'
 
@@ -15,6 +21,7 @@ export interface WaitOptions {
   readonly clock: Clock
   readonly signal: AbortSignal
   readonly progress: Progress
+  readonly advice: AdviceOptions
   /** -n: answer at once, whatever the answer is. */
   readonly neverWait: boolean
   /** --wait: for how long, milliseconds; Infinity for ever; undefined: a held agent is refused at once. */
@@ -65,10 +72,13 @@ function mayWait(result: NotGranted, { neverWait, waitMs }: WaitOptions): boolea
   return waitMs !== undefined
 }
 
-function ranOut(result: NotGranted, waitedMs: number, { agent, clock }: WaitOptions): WaitResult {
+function ranOut(result: NotGranted, waitedMs: number, { agent, clock, advice }: WaitOptions): WaitResult {
   const holder = 'holder' in result.refusal ? result.refusal.holder : undefined
   const known = holder === undefined ? {} : { holder }
-  return { kind: 'refused', refusal: waitRanOutRefusal(agent, waitedMs, clock.wallMs(), known) }
+  return {
+    kind: 'refused',
+    refusal: waitRanOutRefusal(agent, waitedMs, clock.wallMs(), { ...advice, ...known })
+  }
 }
 
 /** One wait: until the lease may be free, the question is answered, or the time is up. */

@@ -1,5 +1,5 @@
 /** Moving an agent: confirmed by a person, asked of whoever drives it, and kept for the one it goes to (R5). */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { isAdmissionRefusal, parseRefusal } from '@agentmux/refusals'
 import { describe, expect } from 'vitest'
 import { pollClaims } from './harness/claim-poller.js'
@@ -52,12 +52,13 @@ describe('take-over', () => {
     const { code, stdout, stderr } = await takeOver(scene, '--yes', ...BETA).ended
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
     expect(stderr).toContain(`pid ${run.pid}`)
-    expect(stderr).toContain(`agentmux-srv run --uid ${scene.uid} -- CMD`)
-    expect(stderr).toContain('the same --channel')
+    expect(stderr).toContain('was let go')
+    expect(stderr).toContain(`agentmux-srv run --uid ${scene.uid} --channel beta -- CMD`)
     expect(lives(agent.pid)).toBe(false)
     const old = await run.ended
     expect(old.code).toBe(76)
-    expect(old.stderr).toContain('channel beta')
+    expect(old.stderr).toContain('kept for channel beta for another 30 s')
+    expect(old.stderr).not.toContain('nd it where it runs')
 
     const refused = await scene.run(['true'], { flags: ['--json'] }).ended
     expect(refused.code).toBe(75)
@@ -130,13 +131,40 @@ describe('take-over', () => {
   }) => {
     const { run, agent } = await holder(scene)
     await run.stop()
-    expect((await takeOver(scene, '--yes', ...BETA).ended).code).toBe(0)
+    const { code, stderr } = await takeOver(scene, '--yes', ...BETA).ended
+    expect(code).toBe(0)
+    expect(stderr).toContain(`pid ${run.pid}`)
+    expect(stderr).toContain('is stopped or stuck, and its lease has run out')
+    expect(stderr).not.toContain('let go')
     expect(lives(agent.pid)).toBe(true)
     const next = await scene.run(['sh', '-c', 'echo $AGENTMUX_LEASE_EPOCH'], { flags: BETA }).ended
     expect(next).toMatchObject({ code: 0, stdout: '2\n' })
     expect(lives(agent.pid)).toBe(false)
     run.signal('SIGCONT')
     expect((await run.ended).code).toBe(76)
+  })
+})
+
+describe('take-over', () => {
+  test('of a holder that is killed while it is asked: says that it died', async ({ scene }) => {
+    const pid = leaseOfOlderBuild(scene)
+    const older = await olderBuild(scene, { pid, release: undefined })
+    const taking = takeOver(scene, '--yes')
+    await until('it is asked', () => older.asked() === 1)
+    process.kill(pid, 'SIGKILL')
+    const { code, stderr } = await taking.ended
+    expect(code).toBe(0)
+    expect(stderr).toContain('has died')
+    expect(stderr).not.toContain('was let go')
+  })
+
+  test('that cannot be written down: exit 69, and it is not said to be kept', async ({ scene }) => {
+    await holder(scene)
+    mkdirSync(holdFile(scene))
+    const { code, stderr } = await takeOver(scene, '--yes', ...BETA).ended
+    expect(code).toBe(69)
+    expect(stderr).toContain('cannot be kept')
+    expect(stderr).not.toContain('is kept for this channel')
   })
 })
 

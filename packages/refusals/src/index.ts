@@ -22,7 +22,7 @@ export { type LockingProcess, lockStuckMessage } from './lock-stuck-message.js'
 export { LOSS_REASONS, type LossReason } from './loss-reason.js'
 export { type LostOptions, lostMessage } from './lost-message.js'
 export { isAdmissionRefusal, REFUSAL_MARKERS, type RefusalMarker } from './markers.js'
-export { type AdviceOptions, DEFAULT_NEXT_ACTIONS, type NextAction } from './next-action.js'
+export { type AdviceOptions, DEFAULT_NEXT_ACTIONS, type GivenFlags, type NextAction } from './next-action.js'
 export { parseRefusal } from './parse-refusal.js'
 export { plainText } from './plain-text.js'
 export { processesRemainMessage } from './processes-remain-message.js'
@@ -48,7 +48,13 @@ export {
   type TakeOverOptions,
   takeOverMessage
 } from './take-over-message.js'
-export { askingToLetGoMessage, reservedMessage, takeOverQuestion } from './take-over-progress.js'
+export {
+  askingToLetGoMessage,
+  type FreedHow,
+  type ReservedOptions,
+  reservedMessage,
+  takeOverQuestion
+} from './take-over-progress.js'
 export { type TakenOverOptions, takenOverMessage } from './taken-over-message.js'
 export {
   UNKNOWN_REASONS,

@@ -23,9 +23,18 @@ export interface AdviceOptions {
   readonly actions?: readonly NextAction[] | undefined
   /** How the reader starts the command line; `agentmux-srv` unless given. */
   readonly program?: string | undefined
+  /** What the reader gave the command line, and has to give again: the agent is looked for there. */
+  readonly given?: GivenFlags | undefined
+}
+
+export interface GivenFlags {
+  readonly sharedDir?: string | undefined
+  readonly channel?: string | undefined
 }
 
 const PROGRAM_LENGTH = 64
+/** What every shell takes as it stands. */
+const PLAIN_WORD = /^[A-Za-z0-9/._+@:][A-Za-z0-9/._+@:-]{0,255}$/
 
 export function canAdvise(action: NextAction, options: AdviceOptions): boolean {
   return (options.actions ?? DEFAULT_NEXT_ACTIONS).includes(action)
@@ -57,24 +66,35 @@ export function nextSteps(
   return here && canAdvise('status', options) ? `${advice} ${statusSentence(options)}` : advice
 }
 
+/** The advice for an agent that is kept for whoever took it over: nothing runs yet that could be ended. */
+export function stepsWhileKept(agent: AgentRef, options: AdviceOptions): string {
+  const ways: string[] = []
+  if (canAdvise('wait', options)) ways.push(`wait until then, with ${waitCommand(agent, options)}`)
+  if (canAdvise('take-over', options)) {
+    ways.push(`take it back with ${takeOverCommand(agent, options)}, which a person has to confirm`)
+  }
+  const advice = ways.length > 0 ? ` ${capitalised(alternatives(ways))}.` : ''
+  return canAdvise('status', options) ? `${advice} ${statusSentence(options)}` : advice
+}
+
 export function statusSentence(options: AdviceOptions): string {
   return `${statusCommand(options)} shows who holds what on this host.`
 }
 
 export function statusCommand(options: AdviceOptions): string {
-  return `\`${programOf(options)} status\``
+  return `\`${programOf(options)} status${flagsOf({ ...options.given, channel: undefined })}\``
 }
 
 export function runCommand(agent: AgentRef, options: AdviceOptions): string {
-  return `\`${programOf(options)} run --uid ${typedUid(agent)} -- CMD…\``
+  return `\`${programOf(options)} run --uid ${typedUid(agent)}${flagsOf(options.given)} -- CMD…\``
 }
 
 function waitCommand(agent: AgentRef, options: AdviceOptions): string {
-  return `\`${programOf(options)} run --uid ${typedUid(agent)} --wait -- CMD…\``
+  return `\`${programOf(options)} run --uid ${typedUid(agent)} --wait${flagsOf(options.given)} -- CMD…\``
 }
 
 function takeOverCommand(agent: AgentRef, options: AdviceOptions): string {
-  return `\`${programOf(options)} take-over ${typedUid(agent)}\``
+  return `\`${programOf(options)} take-over ${typedUid(agent)}${flagsOf(options.given)}\``
 }
 
 function programOf(options: AdviceOptions): string {
@@ -84,6 +104,16 @@ function programOf(options: AdviceOptions): string {
 /** The UID where a shell takes it as it stands; otherwise the word UID, so that a pasted line never does anything else. */
 function typedUid(agent: AgentRef): string {
   return /^[A-Za-z0-9][A-Za-z0-9._:@+-]{0,127}$/.test(agent.uid) ? agent.uid : 'UID'
+}
+
+function flagsOf({ channel, sharedDir }: GivenFlags = {}): string {
+  return `${flag('--channel', channel, 'CHANNEL')}${flag('--shared-dir', sharedDir, 'DIR')}`
+}
+
+/** As a shell takes it; otherwise the word for it, so that a pasted line never does anything else. */
+function flag(name: string, value: string | undefined, word: string): string {
+  if (value === undefined) return ''
+  return ` ${name} ${PLAIN_WORD.test(value) ? value : word}`
 }
 
 function alternatives(ways: readonly string[]): string {

@@ -4,8 +4,11 @@ import { agentAtStart } from './agent-label.js'
 import { remainingText } from './duration-text.js'
 import { holderText } from './holder-text.js'
 import { TAKEN_OVER_MARKER } from './markers.js'
-import { type AdviceOptions, nextSteps } from './next-action.js'
+import { type AdviceOptions, nextSteps, stepsWhileKept } from './next-action.js'
 import { withOnlyMarker } from './only-marker.js'
+import { plainText } from './plain-text.js'
+
+const CHANNEL_LENGTH = 64
 
 export interface TakenOverOptions extends AdviceOptions {
   /** For how much longer the agent is kept for whoever took it over, milliseconds. */
@@ -20,13 +23,18 @@ export function takenOverMessage(
   options: TakenOverOptions = {}
 ): string {
   const by = holder ? ` ${holderText(holder, nowMs)}` : ''
+  const keptMs = options.retryAfterMs ?? 0
   const kept =
-    options.retryAfterMs !== undefined && options.retryAfterMs > 0
-      ? ` It is kept for that instance for another ${remainingText(options.retryAfterMs)}.`
-      : ''
-  const next = nextSteps(agent, holder?.place ?? 'this-host', options)
+    keptMs > 0 ? ` It is kept for ${successorText(holder)} for another ${remainingText(keptMs)}.` : ''
+  const next =
+    keptMs > 0 ? stepsWhileKept(agent, options) : nextSteps(agent, holder?.place ?? 'this-host', options)
   return withOnlyMarker(
     `${agentAtStart(agent)} was taken over by another AgentMux instance${by}.${kept}${next}`,
     TAKEN_OVER_MARKER
   )
+}
+
+function successorText(holder: Holder | undefined): string {
+  const channel = plainText(holder?.channel, CHANNEL_LENGTH)
+  return channel === '' ? 'that instance' : `channel ${channel}`
 }

@@ -48,6 +48,11 @@ describe('the sentence when a take-over did not come about', () => {
       { holder: here, waitedMs: 25_000 },
       `Agent3 was not taken over: it was not free within 25 s; still driven ${AT}. Try again: it may be about to end.`
     ],
+    [
+      'outrun',
+      { holder: here },
+      `Agent3 was not taken over: somebody else took it over at the same time, and it is kept for them ${AT}. Leave it there, or take it over once more.`
+    ],
     ['ran-out', {}, 'Agent3 was not taken over: it was not free in time. Try again: it may be about to end.']
   ] as const)('%s %j', (failure, options, expected) => {
     expect(takeOverMessage(agent, failure, NOW_MS, { ...options, actions: [] })).toBe(expected)
@@ -83,6 +88,27 @@ describe('what a person reads who takes an agent over', () => {
     )
     expect(reservedMessage(nameless, 30_000, NOW_MS, { program: 'amx' })).toBe(
       'This agent is driven by nobody and kept for this channel for 30 s. Start it with `amx run --uid 7c0e -- CMD…`.'
+    )
+  })
+
+  it.each([
+    ['let-go', `was let go ${AT} and is kept for this channel for 30 s. Start`],
+    ['ended', `came to its end ${AT} and is kept for this channel for 30 s. Start`],
+    [
+      'died',
+      `is kept for this channel for 30 s: the instance that drove it ${AT} has died. Whatever it has left running is ended when the agent is started. Start`
+    ],
+    [
+      'ran-out',
+      `is kept for this channel for 30 s: the instance that drove it ${AT} is stopped or stuck, and its lease has run out. Whatever`
+    ]
+  ] as const)('says how it came free: %s', (how, words) => {
+    expect(reservedMessage(agent, 30_000, NOW_MS, { from: here, how })).toContain(`Agent3 ${words}`)
+  })
+
+  it('repeats the flags that were given in what to run next', () => {
+    expect(reservedMessage(agent, 30_000, NOW_MS, { given: { channel: 'beta' } })).toContain(
+      'Start it with `agentmux-srv run --uid 7c0e --channel beta -- CMD…`'
     )
   })
 })

@@ -28,6 +28,8 @@ export interface DaemonOptions {
   readonly key: string
   readonly log: Log
   readonly http?: Omit<HttpServerOptions, 'key'>
+  /** What whoever is refused here can do. */
+  readonly advice: AdviceOptions
   /** Where it answers: known once it listens, and asked only after that. */
   readonly url: () => string
 }
@@ -39,11 +41,8 @@ export interface Daemon {
   readonly app: HttpApp
 }
 
-/** There is a daemon where this is read, so a take-over can be advised. */
-const ADVICE: AdviceOptions = { actions: ['end', 'wait', 'take-over', 'status'] }
-
 export function composeDaemon(options: DaemonOptions): Daemon {
-  const { clock, instance, sharedRoot, log, key } = options
+  const { clock, instance, sharedRoot, log, key, advice } = options
   const { ttlMs, renewIntervalMs } = leaseTimings()
   const warn = (fault: unknown, fields: object = {}) =>
     log.warn({ event: 'fault', ...fields, fault: fault instanceof Error ? fault.message : String(fault) })
@@ -55,7 +54,7 @@ export function composeDaemon(options: DaemonOptions): Daemon {
     clock,
     ttlMs,
     record,
-    advice: ADVICE,
+    advice,
     onFault: ({ uid }, fault) => warn(fault, { uid })
   })
   const { store, holds, claimant } = admission
@@ -67,7 +66,7 @@ export function composeDaemon(options: DaemonOptions): Daemon {
     holds,
     others,
     clock,
-    advice: ADVICE,
+    advice,
     onDoubt: ({ agent, by, why }) =>
       log.info({ event: 'doubt', uid: agent.uid, by, why }, 'it could not be found out, and did not count')
   })
@@ -86,8 +85,8 @@ export function composeDaemon(options: DaemonOptions): Daemon {
     server: () => ({ channel, localUrl: options.url(), authKey: key }),
     onNotice
   })
-  const handOver = new PaneHandOver({ panes, admission, others, client, advice: ADVICE })
-  const { takeOver: takeOverPane } = new PaneTakeOver({ panes, admission, others, client, onNotice })
+  const handOver = new PaneHandOver({ panes, admission, others, client, advice })
+  const { takeOver: takeOverPane } = new PaneTakeOver({ panes, admission, others, client, advice, onNotice })
   const app = createHttpServer(
     { panes, handOver, takeOverPane, admission, metrics, log, clock, version },
     { ...options.http, key }

@@ -6,6 +6,7 @@ import { once } from 'node:events'
 import { AdmissionFault } from '@agentmux/host-admission'
 import { LeaseFault } from '@agentmux/lease-store'
 import { EXIT_CODES } from '@agentmux/refusals'
+import { adviceOfDaemon } from '../advice.js'
 import { type CommonFlags, compose } from '../compose.js'
 import { type CrashHandler, INTERNAL_ERROR } from '../crash.js'
 import { createLog } from '../log/log.js'
@@ -50,8 +51,16 @@ export async function serve(flags: ServeFlags, crashes: CrashHandler): Promise<n
     if (lock === undefined) return fail(flags, EXIT_CODES.heldElsewhere, alreadyRuns(shared, channel))
     let url = ''
     const { log, flush } = createLog({ secrets: [key] })
-    const options = { clock, instance, sharedRoot: shared, registryRoot, key, log, url: () => url }
-    const daemon = composeDaemon(options)
+    const daemon = composeDaemon({
+      clock,
+      instance,
+      sharedRoot: shared,
+      registryRoot,
+      key,
+      log,
+      advice: adviceOfDaemon(flags),
+      url: () => url
+    })
     url = await listen(daemon, flags.port)
     const path = daemonFilePath(shared, channel)
     const onExit = () => daemon.panes.killAll()

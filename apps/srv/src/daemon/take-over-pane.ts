@@ -12,7 +12,7 @@ import {
   takeOver
 } from '@agentmux/host-admission'
 import type { AgentRef } from '@agentmux/lease-model'
-import { takeOverMessage } from '@agentmux/refusals'
+import { type AdviceOptions, takeOverMessage } from '@agentmux/refusals'
 import type { PaneView } from '../panes/pane-answers.js'
 import type { PaneNotice } from '../panes/pane-notice.js'
 import type { Panes } from '../panes/panes.js'
@@ -23,6 +23,7 @@ export interface PaneTakeOverPorts {
   readonly admission: HostAdmission
   readonly others: OtherInstances
   readonly client: InstanceClient
+  readonly advice?: AdviceOptions
   readonly onNotice?: (notice: PaneNotice) => void
   /** From beginning to end, what is left of the pane included; 25,000 unless given. */
   readonly timeoutMs?: number
@@ -49,7 +50,10 @@ export class PaneTakeOver {
       return await this.#takeInto(before, bound.signal)
     } catch (error) {
       if (error !== ranOut) throw error
-      const message = takeOverMessage(agentOf(before), 'ran-out', clock.wallMs(), { waitedMs: timeoutMs })
+      const message = takeOverMessage(agentOf(before), 'ran-out', clock.wallMs(), {
+        ...this.#ports.advice,
+        waitedMs: timeoutMs
+      })
       return { kind: 'ran-out', message }
     } finally {
       cancelTimer()
@@ -78,12 +82,12 @@ export class PaneTakeOver {
   }
 
   #askFor(agent: AgentRef, signal: AbortSignal | undefined): Promise<TakeOverResult> {
-    const { admission, others, client } = this.#ports
+    const { admission, others, client, advice } = this.#ports
     const { store, holds, held } = admission
     const { instance, clock } = store
     return takeOver(
       { agent, reserveFor: 'this-process', signal },
-      { store, holds, others, client, held, clock, instance }
+      { store, holds, others, client, held, clock, instance, advice }
     )
   }
 

@@ -16,7 +16,12 @@ import {
 } from '@agentmux/host-admission'
 import type { AgentRef, Clock, Holder } from '@agentmux/lease-model'
 import { LeaseFault, type LeaseStore } from '@agentmux/lease-store'
-import { askingToLetGoMessage, takeOverQuestion, waitingMessage } from '@agentmux/refusals'
+import {
+  type AdviceOptions,
+  askingToLetGoMessage,
+  takeOverQuestion,
+  waitingMessage
+} from '@agentmux/refusals'
 import type { Progress } from '../progress.js'
 import { askPerson } from './ask-person.js'
 import { mayTakeOver } from './may-take-over.js'
@@ -30,6 +35,7 @@ export interface TakeOverParts {
   readonly holds: HandoverHolds
   readonly clock: Clock
   readonly progress: Progress
+  readonly advice: AdviceOptions
   readonly signal: AbortSignal
 }
 
@@ -45,7 +51,7 @@ const NONE: readonly HeldLease[] = []
 
 /** @throws the signal's reason when aborted, and then nothing is left behind. */
 export async function confirmAndTakeOver(parts: TakeOverParts): Promise<ConfirmedTakeOver> {
-  const { agent, yes, reserveFor, sharedRoot, store, holds, clock, progress, signal } = parts
+  const { agent, yes, reserveFor, sharedRoot, store, holds, clock, progress, advice, signal } = parts
   const permission = mayTakeOver(yes, { environment: process.env, store })
   if (permission.kind === 'refused') return { kind: 'not-permitted', message: permission.message }
   const registry = new ReactiveRegistry(sharedRoot, { clock, host: store.host })
@@ -70,7 +76,7 @@ export async function confirmAndTakeOver(parts: TakeOverParts): Promise<Confirme
   try {
     return await takeOver(
       { agent, reserveFor, signal, onProgress },
-      { store, holds, others, client, held: NONE, clock, instance: { channel, version } }
+      { store, holds, others, client, held: NONE, clock, instance: { channel, version }, advice }
     )
   } finally {
     progress.end()

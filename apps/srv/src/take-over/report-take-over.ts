@@ -1,7 +1,7 @@
 /** What came of a take-over, for the person, for a program (--json), and as the exit code. */
 import { HOLD_MS } from '@agentmux/host-admission'
 import type { AgentRef } from '@agentmux/lease-model'
-import { EXIT_CODES, reservedMessage } from '@agentmux/refusals'
+import { type AdviceOptions, EXIT_CODES, reservedMessage } from '@agentmux/refusals'
 import { print, say } from '../output.js'
 import type { ReportFlags } from '../report.js'
 import type { ConfirmedTakeOver } from './confirm-and-take-over.js'
@@ -13,18 +13,18 @@ export function isTakenOver(result: ConfirmedTakeOver): result is TakenOver {
   return result.kind === 'free' || result.kind === 'released' || result.kind === 'this-process'
 }
 
-/** `next`: what to know for starting it, beside the command line. */
+/** `advice`: what the next command has to be given again. */
 export function reportTakenOver(
   flags: ReportFlags,
   result: TakenOver,
-  { agent, nowMs, next }: { agent: AgentRef; nowMs: number; next: string }
+  { agent, nowMs, advice }: { agent: AgentRef; nowMs: number; advice: AdviceOptions }
 ): number {
   if (flags.json) {
     print(JSON.stringify({ takeOver: { ...result, agent, keptMs: HOLD_MS } }))
     return 0
   }
-  const from = result.kind === 'released' ? result.holder : undefined
-  say(`${reservedMessage(agent, HOLD_MS, nowMs, { from })}${next}`)
+  const freed = result.kind === 'released' ? { from: result.holder, how: result.how } : {}
+  say(reservedMessage(agent, HOLD_MS, nowMs, { ...advice, ...freed }))
   return 0
 }
 

@@ -1,13 +1,14 @@
 /** `run --take-over`: frees the agent where it runs and keeps it for this very process until it has claimed it. */
 import type { HostAdmission } from '@agentmux/host-admission'
 import type { AgentRef, Clock } from '@agentmux/lease-model'
+import { adviceFor } from '../advice.js'
+import type { CommonFlags } from '../compose.js'
 import { createProgress } from '../progress.js'
-import type { ReportFlags } from '../report.js'
 import { confirmAndTakeOver } from './confirm-and-take-over.js'
 import { isTakenOver, reportNotTakenOver } from './report-take-over.js'
 
 export interface TakeOverFirstParts {
-  readonly flags: ReportFlags & { readonly conflictExitCode: number }
+  readonly flags: CommonFlags & { readonly conflictExitCode: number }
   readonly agent: AgentRef
   readonly yes: boolean
   readonly admission: HostAdmission
@@ -30,6 +31,7 @@ export async function takeOverFirst(parts: TakeOverFirstParts): Promise<TakeOver
     store,
     holds,
     reserveFor: 'this-process',
+    advice: adviceFor(flags),
     progress: createProgress()
   })
   if (!isTakenOver(result)) return { kind: 'end', exitCode: reportNotTakenOver(flags, result) }

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createSystemClock } from '@agentmux/lease-model'
 import { createInstanceIdentity } from '@agentmux/lease-store'
+import { adviceOfDaemon } from '../../src/advice.js'
 import { composeDaemon, type Daemon } from '../../src/daemon/compose-daemon.js'
 import type { HttpApp } from '../../src/http/http-app.js'
 import type { HttpLimits } from '../../src/http/http-limits.js'
@@ -51,6 +52,7 @@ export class HttpHouse {
       sharedRoot: scene.shared,
       registryRoot: join(scene.shared, 'agents', 'registry'),
       key: FULL_KEY,
+      advice: adviceOfDaemon({}),
       log: this.#log.log,
       http: { lanKey: LAN_KEY, limits },
       url: () => `http://127.0.0.1:${this.port}`

@@ -1,6 +1,7 @@
 /** What a take-over is asked, what it needs, and what it comes to. */
 import type { AgentRef, Clock, Holder, InstanceIdentity } from '@agentmux/lease-model'
 import type { LeaseStore } from '@agentmux/lease-store'
+import type { AdviceOptions, FreedHow } from '@agentmux/refusals'
 import type { InstanceClient } from '../instance/instance-client.js'
 import type { InstanceEndpoint } from '../instance/instance-endpoint.js'
 import type { HeldLease } from '../local-holding.js'
@@ -35,14 +36,21 @@ export interface TakeOverPorts {
   readonly clock: Clock
   /** As the store's own. */
   readonly instance: Pick<InstanceIdentity, 'channel' | 'version'>
+  /** What the person can do who reads that it did not come about. */
+  readonly advice?: AdviceOptions | undefined
 }
 
 /** `message`: for people, safe to print. */
 export type TakeOverResult =
   /** Nobody held it. It is kept for us now. */
   | { readonly kind: 'free' }
-  /** It was let go. It is kept for us now. */
-  | { readonly kind: 'released'; readonly fromChannel: string; readonly holder: Holder }
+  /** It was let go, or its holder has come to an end otherwise. It is kept for us now. */
+  | {
+      readonly kind: 'released'
+      readonly fromChannel: string
+      readonly holder: Holder
+      readonly how: FreedHow
+    }
   /** This process holds it already. */
   | { readonly kind: 'this-process'; readonly blockId: string }
   /**

@@ -4,8 +4,8 @@
  * confirmed it (R5). Whatever else it comes to, it leaves nothing behind.
  */
 import { type Holder, unnamedHolder } from '@agentmux/lease-model'
-import { LeaseFault, leaseKey } from '@agentmux/lease-store'
-import { type TakeOverFailure, takeOverMessage, unknownRefusal } from '@agentmux/refusals'
+import { LeaseFault, type LookResult, leaseKey } from '@agentmux/lease-store'
+import { type FreedHow, type TakeOverFailure, takeOverMessage, unknownRefusal } from '@agentmux/refusals'
 import type { InstanceEndpoint } from '../instance/instance-endpoint.js'
 import { LinkedAbort } from '../linked-abort.js'
 import { refusalOfFault } from '../refusal-of.js'
@@ -137,7 +137,8 @@ class TakeOver {
       const { answer, endpoint } = letGo ?? {}
       const letGoForUs = answer?.kind === 'released' && answer.count > 0
       const fromChannel = holder.channel || endpoint?.channel || ''
-      return this.#confirmed({ kind: 'released', fromChannel, holder }, letGoForUs)
+      const how = this.#freedHow(answer?.kind === 'released')
+      return this.#confirmed({ kind: 'released', fromChannel, holder, how }, letGoForUs)
     } finally {
       for (const abort of [asking, watching]) {
         abort.unlink()
@@ -176,6 +177,13 @@ class TakeOver {
     })
   }
 
+  /** `saidSo`: the holder has answered that it let go. */
+  #freedHow(saidSo: boolean): FreedHow {
+    const look = this.#look()
+    if (look.kind === 'over') return look.why === 'dead' ? 'died' : 'ran-out'
+    return saidSo ? 'let-go' : 'ended'
+  }
+
   /** Anew: it is kept for 30 s from here on. Whoever has been faster is left alone. */
   async #confirmed(
     result: Extract<TakeOverResult, { kind: 'free' | 'released' }>,
@@ -208,7 +216,8 @@ class TakeOver {
     const { retryAfterMs } = found
     const named = holder.hostname !== '' || holder.pid > 0
     const known = named ? { holder } : { reason: 'unreadable' as const }
-    const { message } = unknownRefusal(agent, retryAfterMs, this.#ports.clock.wallMs(), known)
+    const { advice, clock } = this.#ports
+    const { message } = unknownRefusal(agent, retryAfterMs, clock.wallMs(), { ...advice, ...known })
     return { kind: 'unknown', message, retryAfterMs }
   }
 
@@ -218,7 +227,8 @@ class TakeOver {
   }
 
   #message(failure: TakeOverFailure, options: Parameters<typeof takeOverMessage>[3]): string {
-    return takeOverMessage(this.#request.agent, failure, this.#ports.clock.wallMs(), options)
+    const { advice, clock } = this.#ports
+    return takeOverMessage(this.#request.agent, failure, clock.wallMs(), { ...advice, ...options })
   }
 
   #locate(): Promise<Located> {
@@ -227,9 +237,13 @@ class TakeOver {
   }
 
   #isFree(): boolean {
-    const { store } = this.#ports
-    const look = store.liveHolderOtherThan(this.#uid, store.instance.ownerBootId)
+    const look = this.#look()
     return look.kind === 'free' || look.kind === 'over'
+  }
+
+  #look(): LookResult {
+    const { store } = this.#ports
+    return store.liveHolderOtherThan(this.#uid, store.instance.ownerBootId)
   }
 
   get #uid(): string {
