@@ -113,6 +113,32 @@ describe('a pane, with its own key', () => {
     expect(bodyOf(await house.client.get(`${REACTIVE}/agent-names`, key))).toEqual({ agents: ['Agent3'] })
   })
 
+  houseTest('keeps the name that it was opened with as long as it runs', async ({ scene, openHouse }) => {
+    const house = await openHouse()
+    const { blockId, key } = await house.openPane()
+    const names = async () => bodyOf(await house.client.get(`${REACTIVE}/agent-names`)).agents
+    for (const body of [{ agent_id: ' AGENT3' }, { agent_id: 'Agent3', block_id: blockId }]) {
+      expect(await house.client.post(`${REACTIVE}/unregister`, body, key)).toMatchObject({
+        status: 403,
+        body: '{"error":"a pane keeps the name that it was opened with","success":false}'
+      })
+    }
+    // Nor is it pushed out by others, nor made one of them.
+    for (let index = 0; index < 20; index++) {
+      const body = { agent_id: `name-${index}`, block_id: blockId }
+      expect((await house.client.post(`${REACTIVE}/register`, body, key)).status).toBe(200)
+    }
+    await house.client.post(`${REACTIVE}/register`, { agent_id: 'Agent3', block_id: blockId }, key)
+    expect((await house.client.post(`${REACTIVE}/unregister`, { agent_id: 'Agent3' }, key)).status).toBe(403)
+    expect(await names()).toHaveLength(8)
+    expect(await names()).toContain('Agent3')
+    const { client, endpoint } = neighbour(house)
+    const seen = await client.registrations(endpoint)
+    expect(seen.kind === 'registrations' && seen.registrations.map(({ uid }) => uid)).toContain(scene.uid)
+    await house.client.post(`/api/v1/agents/${blockId}/close`, {})
+    expect(await names()).toEqual([])
+  })
+
   houseTest('speaks for no other pane', async ({ scene, openHouse }) => {
     const house = await openHouse()
     const { blockId } = await house.openPane()

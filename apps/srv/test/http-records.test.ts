@@ -34,6 +34,37 @@ describe('a record over HTTP', () => {
     }
   )
 
+  houseTest('ends after the last item where the pane ends, or has ended', async ({ openHouse }) => {
+    const house = await openHouse()
+    const { blockId } = await house.openPane({ command: ['sh', '-c', 'read line; echo said $line'] })
+    const path = `/api/v1/agents/${blockId}/record?follow=1&from=0`
+    const following = house.client.get(path)
+    await house.client.post(`/api/v1/agents/${blockId}/turns`, { text: 'it' })
+    const whole = await following
+    expect(whole.body).toContain('said it')
+    expect(lastOf(whole.body)).toMatchObject({ kind: 'line', event: { kind: 'ended' } })
+    expect((await house.client.get(path)).body).toBe(whole.body)
+    expect((await house.client.get(`/api/v1/agents/${blockId}/record?from=0`)).body).toBe(whole.body)
+  })
+
+  houseTest(
+    'ends with who has the agent where the pane is superseded, and can be read',
+    async ({ openHouse }) => {
+      const house = await openHouse()
+      const { blockId } = await house.openPane()
+      const path = `/api/v1/agents/${blockId}/record?follow=1`
+      const following = house.client.get(path)
+      house.daemon.admission.held.forEach((lease) => {
+        lease.fence()
+      })
+      const whole = await following
+      expect(lastOf(whole.body)).toMatchObject({ kind: 'superseded', refusal: { kind: 'lost' } })
+      const again = await house.client.get(path)
+      expect(again.body).toBe(whole.body)
+      expect(again.body).toContain('opened')
+    }
+  )
+
   houseTest('has so many readers and no more', async ({ openHouse }) => {
     const house = await openHouse({ limits: { streams: 1 } })
     const { blockId } = await house.openPane()
@@ -68,4 +99,8 @@ function watchWaiting(house: HttpHouse): () => number {
     socket.once('close', () => clearInterval(timer))
   })
   return () => largest
+}
+
+function lastOf(lines: string): unknown {
+  return JSON.parse(lines.trimEnd().split('\n').at(-1) ?? '')
 }

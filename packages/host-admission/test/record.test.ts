@@ -364,6 +364,27 @@ describe('reading', () => {
   })
 })
 
+describe('following to its end', () => {
+  test('ends after the last item, whether the end was known before or comes while it waits', async () => {
+    const record = reopened()
+    const append = (n: number) => record.append('uid-1', { events: [{ kind: 'output', n }], epoch: 1 })
+    await append(1)
+    const end = new AbortController()
+    const seen: unknown[] = []
+    for await (const item of record.follow('uid-1', { last: end.signal })) {
+      if (item.kind === 'line') seen.push(item.event.n)
+      if (seen.length < 3) await append(seen.length + 1)
+      else end.abort()
+    }
+    expect(seen).toEqual([1, 2, 3])
+    const again: unknown[] = []
+    for await (const item of record.follow('uid-1', { last: end.signal })) {
+      if (item.kind === 'line') again.push(item.event.n)
+    }
+    expect(again).toEqual(seen)
+  })
+})
+
 describe('following', () => {
   async function take(items: AsyncIterable<RecordItem>, count: number): Promise<unknown[]> {
     const taken: unknown[] = []

@@ -1,6 +1,6 @@
 /**
  * `follow`: the record of the agent in a pane, as it grows. Read-only, also of a pane that has ended or was superseded. Ends
- * with the daemon, the pane's record, or a signal.
+ * with the pane, the daemon or a signal.
  */
 import { isatty } from 'node:tty'
 import { EXIT_CODES, plainText } from '@agentmux/refusals'
@@ -46,6 +46,8 @@ function show(line: string): void {
   const event: Readonly<Record<string, unknown>> = { ...(item.event as object) }
   if (item.kind === 'damage') {
     say(`a stretch of the record cannot be read (${plainText(item.why, 32)})`)
+  } else if (item.kind === 'superseded') {
+    say(plainText(String(Object(item.refusal).message), MAX_SHOWN))
   } else if (event.kind === 'output' && typeof event.text === 'string') {
     writeOut(shown(event.text))
   } else if (event.kind === 'turn' && typeof event.text === 'string') {

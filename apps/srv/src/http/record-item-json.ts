@@ -1,8 +1,8 @@
 /** An item of a record as it goes over the wire. */
-import type { RecordItem } from '@agentmux/host-admission'
+import type { FollowedItem } from '../panes/follow-pane.js'
 
-export function recordItemJson(item: RecordItem): Record<string, unknown> {
-  if (item.kind === 'damage') return { ...item }
+export function recordItemJson(item: FollowedItem): Record<string, unknown> {
+  if (item.kind !== 'line') return { ...item }
   const { kind, position, next, epoch, atMs, event } = item
   return { kind, position, next, epoch, at_ms: atMs, event }
 }

@@ -5,7 +5,7 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { RecordItem } from '@agentmux/host-admission'
+import type { FollowedItem } from '../panes/follow-pane.js'
 import type { HttpLimits } from './http-limits.js'
 import type { HttpPorts } from './ports.js'
 import { recordItemJson } from './record-item-json.js'
@@ -13,7 +13,7 @@ import type { StreamHeaders } from './stream-headers.js'
 
 export const RECORD_TYPE = 'application/x-ndjson; charset=utf-8'
 
-export type Items = (signal: AbortSignal) => AsyncIterable<RecordItem>
+export type Items = (signal: AbortSignal) => AsyncIterable<FollowedItem>
 
 export class RecordStreams {
   readonly #log: HttpPorts['log']
@@ -62,7 +62,7 @@ export class RecordStreams {
 
   async #write(
     response: ServerResponse,
-    items: AsyncIterable<RecordItem>,
+    items: AsyncIterable<FollowedItem>,
     signal: AbortSignal
   ): Promise<void> {
     let corked = false

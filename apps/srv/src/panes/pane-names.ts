@@ -1,4 +1,7 @@
-/** The names under which other instances find the live panes: an entry of the reactive registry for each. */
+/**
+ * The names under which other instances find the live panes: an entry of the reactive registry for each. Keeps true that
+ * no pane loses its main name by what it registers: older builds know by that alone that its agent is driven (R1).
+ */
 import type { AgentRegistration, OwnServer, ReactiveRegistry } from '@agentmux/host-admission'
 import type { Clock } from '@agentmux/lease-model'
 import type { PaneRegistration } from './pane-answers.js'
@@ -19,9 +22,11 @@ interface Name {
   readonly uid: string
   readonly tabId: string | undefined
   readonly registeredAtMs: number
+  /** What the pane was opened with. */
+  readonly main: boolean
 }
 
-/** A pane that registers more takes its oldest back. */
+/** A pane that registers more takes its oldest back, its main name aside. */
 const MAX_PER_PANE = 8
 
 export class PaneNames {
@@ -33,17 +38,26 @@ export class PaneNames {
     this.#ports = ports
   }
 
-  /** Registers a name for a pane; again, its entry is kept. @throws TypeError for an empty name. */
-  add({ blockId, uid }: NamedPane, agentName: string, tabId?: string): void {
+  /** The name that a pane is known by from its start. @throws TypeError for an empty name. */
+  addMain(pane: NamedPane, agentName: string): void {
+    this.#add(pane, agentName, { tabId: undefined, main: true })
+  }
+
+  /** Registers a further name for a pane; again, its entry is kept. @throws TypeError for an empty name. */
+  add(pane: NamedPane, agentName: string, tabId?: string): void {
+    this.#add(pane, agentName, { tabId, main: false })
+  }
+
+  #add({ blockId, uid }: NamedPane, agentName: string, { tabId, main }: Pick<Name, 'tabId' | 'main'>): void {
     const key = folded(agentName)
     if (key === '') throw new TypeError('an agent is registered by its name')
     const ofPane = this.#names.get(blockId) ?? new Map<string, Name>()
     if (ofPane.has(key)) return
-    const oldest = ofPane.keys().next()
-    if (ofPane.size === MAX_PER_PANE && oldest.done !== true) this.#remove(blockId, oldest.value)
+    const oldest = [...ofPane].find(([, name]) => !name.main)
+    if (ofPane.size === MAX_PER_PANE && oldest !== undefined) this.#remove(blockId, oldest[0])
     const { registry, server, clock } = this.#ports
     const registration = registry.register(server(), { agentName: agentName.trim(), blockId })
-    ofPane.set(key, { registration, uid, tabId, registeredAtMs: clock.wallMs() })
+    ofPane.set(key, { registration, uid, tabId, registeredAtMs: clock.wallMs(), main })
     this.#names.set(blockId, ofPane)
   }
 
@@ -51,6 +65,10 @@ export class PaneNames {
   remove(agentName: string, blockId?: string): void {
     const blocks = blockId === undefined ? [...this.#names.keys()] : [blockId]
     for (const block of blocks) this.#remove(block, folded(agentName))
+  }
+
+  isMain(agentName: string, blockId: string): boolean {
+    return this.#names.get(blockId)?.get(folded(agentName))?.main === true
   }
 
   removeAllOf(blockId: string): void {

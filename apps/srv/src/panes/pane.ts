@@ -2,6 +2,7 @@
  * One pane under one lease, from the start of its child to the last of its processes. Keeps true that its output and its
  * turns reach the record only while it is the holder (R4), and that the lease is given up only when nothing of it runs (R12).
  */
+import { setMaxListeners } from 'node:events'
 import type { EndedProcesses, HeldAgentLease, RecordEvent, RecordFence } from '@agentmux/host-admission'
 import type { Clock } from '@agentmux/lease-model'
 import { lostRefusal, type Refusal, type RemainingProcess } from '@agentmux/refusals'
@@ -44,6 +45,8 @@ export class Pane {
   readonly position: number
   /** Resolves when nothing of it runs, or what does may not or would not be ended. Never rejects. */
   readonly finished: Promise<void>
+  /** Aborted then: nothing of it comes to the record any more. */
+  readonly over: AbortSignal
   readonly #command: PaneCommand
   readonly #fence: RecordFence
   readonly #child: PaneChild
@@ -52,6 +55,7 @@ export class Pane {
   readonly #home: PaneHome
   readonly #deadline: PaneDeadline
   readonly #openedAtMs: number
+  readonly #over = new AbortController()
   #state: PaneState = 'running'
   #endedAtMs: number | undefined
   #exit: PaneExit | undefined
@@ -67,6 +71,9 @@ export class Pane {
     this.request = request
     this.lease = lease
     this.position = position
+    this.over = this.#over.signal
+    // Any number of people may watch.
+    setMaxListeners(0, this.over)
     this.#home = home
     this.#deadline = new PaneDeadline(home.clock)
     this.#command = command
@@ -175,6 +182,7 @@ export class Pane {
     this.#child.cutInput()
     this.#endedAtMs = this.#home.clock.wallMs()
     this.#home.onChange(this)
+    this.#over.abort()
   }
 
   #onExit(exit: PaneExit): void {

@@ -9,11 +9,11 @@ import {
   type OwnServer,
   type ReactiveRegistry,
   type ReadResult,
-  type RecordEvent,
-  type RecordItem
+  type RecordEvent
 } from '@agentmux/host-admission'
 import { LeaseFault } from '@agentmux/lease-store'
 import type { Refusal, RemainingProcess } from '@agentmux/refusals'
+import { type FollowedItem, followPane } from './follow-pane.js'
 import { agentOf, type OpenPanePorts, openPane } from './open-pane.js'
 import { Openings } from './openings.js'
 import { Pane } from './pane.js'
@@ -158,17 +158,18 @@ export class Panes {
   }
 
   /**
-   * The agent's record as it grows, until the signal is aborted; from where the pane was opened unless `from` is given.
-   * Read-only: also of a pane that has ended or lost its agent. Undefined if there is no such pane.
+   * The agent's record as it grows, from where the pane was opened unless `from` is given, until the pane has ended or the
+   * signal is aborted; of a pane that has ended or lost its agent, what stands there. Whoever follows a pane that lost its
+   * agent is told so last. Read-only. Undefined if there is no such pane.
    */
   follow(
     blockId: string,
     options: { from?: number; signal: AbortSignal }
-  ): AsyncGenerator<RecordItem, void> | undefined {
+  ): AsyncGenerator<FollowedItem, void> | undefined {
     const pane = this.#panes.get(blockId)
     if (pane === undefined) return undefined
     const { from = pane.position, signal } = options
-    return this.#ports.record.follow(pane.request.uid, { from, signal })
+    return followPane(pane, this.#ports.record, { from, signal })
   }
 
   /** What stands in the agent's record now, from the same place; `atEnd` false: read on from `next`. */
@@ -210,6 +211,11 @@ export class Panes {
   /** Takes a name back; of one pane, where a block is given. A name that is not registered is fine. */
   unregister({ agent, blockId }: { agent: string; blockId?: string | undefined }): void {
     this.#names.remove(agent, blockId)
+  }
+
+  /** Whether a live pane was opened with this name, which is not its own to take back. */
+  isMainName(agent: string, blockId: string): boolean {
+    return this.#names.isMain(agent, blockId)
   }
 
   /** The live pane whose own key this is. The time it takes tells nothing of any key. */
@@ -345,7 +351,8 @@ export class Panes {
     const { agent, epoch, replaced } = pane.lease
     const instead = replaced === undefined ? {} : { replaced }
     this.#tell({ kind: 'granted', agent, blockId, epoch, ...instead })
-    if (pane.state === 'running') this.#names.add({ blockId, uid: request.uid }, request.agent ?? request.uid)
+    if (pane.state === 'running')
+      this.#names.addMain({ blockId, uid: request.uid }, request.agent ?? request.uid)
     else this.#revoke.get(pane)?.()
     return pane
   }

@@ -23,15 +23,15 @@ export class FolderWatch {
   }
 
   /** Resolves at the next change, or the one since the last call; after a second in any case; and at an abort. */
-  async change(signal: AbortSignal | undefined): Promise<void> {
-    if (!this.#changed && signal?.aborted !== true) {
+  async change(...signals: readonly (AbortSignal | undefined)[]): Promise<void> {
+    if (!this.#changed && !signals.some((signal) => signal?.aborted)) {
       await new Promise<void>((resolve) => {
         const cancelPoll = this.#clock.after(POLL_MS, () => this.#wake())
         const onAbort = () => this.#wake()
-        signal?.addEventListener('abort', onAbort, { once: true })
+        for (const signal of signals) signal?.addEventListener('abort', onAbort, { once: true })
         this.#wake = () => {
           cancelPoll()
-          signal?.removeEventListener('abort', onAbort)
+          for (const signal of signals) signal?.removeEventListener('abort', onAbort)
           this.#wake = () => {}
           resolve()
         }

@@ -57,6 +57,9 @@ export function addReactiveRoutes(app: HttpApp, { panes }: Pick<HttpPorts, 'pane
     async (request) => {
       const { agent_id: agent, block_id: block = request.callerBlockId } = request.body
       onlyForItself(request, block)
+      if (request.caller === 'pane' && panes.isMainName(agent, block)) {
+        throw new HttpError(403, 'a pane keeps the name that it was opened with', { success: false })
+      }
       panes.unregister({ agent, ...(block === '' ? {} : { blockId: block }) })
       return { success: true }
     }
