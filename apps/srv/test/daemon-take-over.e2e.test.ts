@@ -1,9 +1,11 @@
 /** An agent that is moved between two daemons by a person, and what everybody sees of it (R5, R9). */
 import { chmodSync, readdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect } from 'vitest'
 import { pollClaims } from './harness/claim-poller.js'
 import { Daemon } from './harness/daemon.js'
+import { ask, type Entry } from './harness/instance.js'
 import { lives } from './harness/processes.js'
 import { type Scene, test } from './harness/scene.js'
 import { until } from './harness/until.js'
@@ -27,6 +29,18 @@ function sharedState(scene: Scene): Record<string, string> {
       .replace(/ +\n$/, '\n')
   }
   return state
+}
+
+function entryOf({ url, key, channel, program }: Daemon): Entry {
+  return {
+    agent_id: '',
+    local_url: url,
+    block_id: '',
+    pid: program.pid,
+    auth_key: key,
+    channel,
+    registration_nonce: 0
+  }
 }
 
 const by = (channel: string) => ({ requested_by_channel: channel, requested_by_version: '0.0.0' })
@@ -89,6 +103,29 @@ describe.concurrent('an agent', () => {
     expect(seen.overlaps).toEqual([])
     expect(seen.uncovered).toEqual([])
     expect(seen.claims).toHaveLength(4)
+  })
+
+  test('is not stopped for somebody who has gone before the daemon came to read it', async ({ scene }) => {
+    const a = await Daemon.start(scene, 'stable')
+    const pane = await a.opened()
+    await scene.settled()
+    await a.program.stop(1)
+    const gone = new AbortController()
+    const asking = ask(entryOf(a), '/agentmux/agent/release', {
+      body: { uid: scene.uid, ...by('nightly') },
+      signal: gone.signal
+    })
+    asking.catch(() => {})
+    // It waits for the daemon to go on: whoever comes after it is answered after it.
+    await sleep(100)
+    gone.abort()
+    await expect(asking).rejects.toThrow()
+    a.program.signal('SIGCONT')
+    const other = await a.ask('/agentmux/agent/release', { uid: 'another', ...by('nightly') })
+    expect(other.body).toEqual({ ok: true, released: 0 })
+    expect(scene.exists(join(scene.leases, `${scene.uid}.hold`))).toBe(false)
+    expect((await a.turn(pane.block_id, 'still here')).status).toBe(200)
+    await a.says(pane.block_id, 'heard still here')
   })
 
   test('that nobody holds is taken over as it is', async ({ scene }) => {

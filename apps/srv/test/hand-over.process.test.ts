@@ -89,6 +89,75 @@ describe.concurrent('a pane whose agent is asked for', () => {
     expect(existsSync(holdFile(scene))).toBe(false)
   })
 
+  test.runIf(process.geteuid?.() === 0)(
+    'that will not end keeps its agent, and whoever asked reads what is left of it',
+    async ({ scene, houseOn }) => {
+      const house = houseOn()
+      const other = "const { spawn } = require('node:child_process'); "
+      const script = `${other}spawn('setpriv', ['--reuid=65534', '--clear-groups', 'sleep', '600']); process.stdin.resume()`
+      const opened = await house.panes.open({
+        ...house.request(),
+        command: [process.execPath, '-e', script]
+      })
+      if (opened.kind !== 'opened') throw new Error(JSON.stringify(opened))
+      const left = await until('it runs as another user', () =>
+        processesWith(`AGENTMUX_CLAIM_ID=${scene.lease().claim_id}`).find((pid) =>
+          scene.commandOf(pid).startsWith('sleep')
+        )
+      )
+      const nightly = houseOn({ channel: 'nightly' })
+      const answer = await new PaneHandOver(house).release({ uid: scene.uid, ...toNightly })
+      expect(answer).toEqual({
+        released: 0,
+        refused: `the agent stays held until its lease runs out, because these did not end: pid ${left} (sleep)`
+      })
+      expect(existsSync(holdFile(scene))).toBe(false)
+      expect(existsSync(scene.leaseFile())).toBe(true)
+      expect(await nightly.panes.open(nightly.request())).toMatchObject({ kind: 'refused', by: 'lease' })
+    }
+  )
+
+  test('is kept for nobody when all who asked for it have gone', async ({ scene, houseOn }) => {
+    const house = houseOn()
+    const pane = await house.opened(['--ignore-end'])
+    const handOver = new PaneHandOver(house)
+    const askers = [new AbortController(), new AbortController()]
+    const answers = askers.map(({ signal }) => handOver.release({ uid: scene.uid, ...toNightly }, signal))
+    expect(existsSync(holdFile(scene))).toBe(true)
+    for (const asker of askers) asker.abort()
+    await house.panes.close(pane.blockId, { graceMs: 0 })
+    expect(await Promise.all(answers)).toEqual([{ released: 1 }, { released: 1 }])
+    expect(existsSync(holdFile(scene))).toBe(false)
+    await house.opened()
+  })
+
+  test('stays kept while one of those who asked for it waits', async ({ scene, houseOn }) => {
+    const house = houseOn()
+    const pane = await house.opened(['--ignore-end'])
+    const handOver = new PaneHandOver(house)
+    const asker = new AbortController()
+    const answers = [
+      handOver.release({ uid: scene.uid, ...toNightly }, asker.signal),
+      handOver.release({ uid: scene.uid, ...toNightly }, new AbortController().signal)
+    ]
+    asker.abort()
+    await house.panes.close(pane.blockId, { graceMs: 0 })
+    await Promise.all(answers)
+    expect(existsSync(holdFile(scene))).toBe(true)
+  })
+
+  test('goes on where the one who asks has gone before anything was begun', async ({ scene, houseOn }) => {
+    const house = houseOn()
+    const pane = await house.opened()
+    const gone = AbortSignal.abort(new Error('gone'))
+    expect(await new PaneHandOver(house).release({ uid: scene.uid, ...toNightly }, gone)).toEqual({
+      released: 0
+    })
+    expect(existsSync(holdFile(scene))).toBe(false)
+    expect(house.panes.get(pane.blockId)?.state).toBe('running')
+    expect(await house.panes.send(pane.blockId, 'still here')).toMatchObject({ kind: 'sent' })
+  })
+
   test('is released once for two that ask the same, and to the first of two that do not', async ({
     scene,
     houseOn

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isAdmissionRefusal, parseRefusal } from '@agentmux/refusals'
 import { describe, expect } from 'vitest'
 import { type Asked, ask, askToLetGo, entryFile, registered } from './harness/instance.js'
@@ -210,6 +211,25 @@ describe('run, asked to let its agent go', () => {
     ])
     expect(holdOf(scene)).toMatchObject({ to_channel: 'beta' })
     await run.ended
+  })
+
+  test('by somebody who had gone before it came to read it: nothing is begun', async ({ scene }) => {
+    const { run, agent, entry } = await reachable(scene)
+    await scene.settled()
+    await run.stop()
+    const cancel = new AbortController()
+    const asking = askToLetGo(entry, scene.uid, { signal: cancel.signal })
+    asking.catch(() => {})
+    await sleep(100)
+    cancel.abort()
+    await expect(asking).rejects.toThrow()
+    run.signal('SIGCONT')
+    // Whoever asks after it is answered after it.
+    expect((await askToLetGo(entry, 'another-agent')).body).toEqual({ ok: true, released: 0 })
+    expect(holdOf(scene)).toBeUndefined()
+    await scene.beatsAgain(agent.pid)
+    run.signal('SIGTERM')
+    expect((await run.ended).code).toBe(143)
   })
 
   test('by somebody who then went away: it is free, and kept for nobody', async ({ scene }) => {

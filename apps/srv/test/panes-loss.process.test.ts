@@ -158,6 +158,33 @@ describe.concurrent('a pane whose lease is lost', () => {
     expect(house.panes.list()).toHaveLength(1)
   })
 
+  test('whose lease cannot be given back is fenced: guarded to its end, and never held for ever', async ({
+    scene,
+    houseOn
+  }) => {
+    const house = houseOn()
+    const pane = await house.opened()
+    await scene.settled()
+    const aside = `${scene.leases}.aside`
+    renameSync(scene.leases, aside)
+    writeFileSync(scene.leases, 'no folder')
+    const closed = await house.panes.close(pane.blockId, { graceMs: 0 })
+    renameSync(scene.leases, `${scene.leases}.file`)
+    renameSync(aside, scene.leases)
+    expect(closed).toMatchObject({
+      kind: 'closed',
+      pane: { state: 'superseded', refusal: { kind: 'lost', reason: 'unconfirmed' } }
+    })
+    expect(house.notices.map(({ kind }) => kind)).toContain('fenced')
+    await until('nothing is held here', () => house.admission.held.size === 0)
+    const next = houseOn({ channel: 'nightly' })
+    const opened = await until('its lease has run out', async () => {
+      const result = await next.panes.open(next.request())
+      return result.kind === 'opened' ? result : undefined
+    })
+    expect(opened.pane.epoch).toBe(pane.epoch + 1)
+  })
+
   test('whose lease folder cannot be read takes no turn, and is not lost by that', async ({
     scene,
     houseOn
