@@ -11,7 +11,11 @@ import { until } from './harness/until.js'
 const TTL_MS = 15_000
 
 /** Turns for a child that writes down what it hears; `suspend` is called once the turn stands in the record. */
-async function turnsOf(house: House, transcript: string, suspend: (advance: (ms: number) => void) => void) {
+async function turnsOf(
+  house: House,
+  transcript: string,
+  suspend: (advance: (ms: number) => Promise<void>) => Promise<void>
+) {
   const { scene, record, admission } = house
   const acquired = await admission.acquire({ uid: scene.uid }, { blockId: 'pane' })
   if (acquired.kind !== 'granted') throw new Error(acquired.refusal.message)
@@ -26,7 +30,7 @@ async function turnsOf(house: House, transcript: string, suspend: (advance: (ms:
   let isFirst = true
   const appendIf: SharedRecord['appendIf'] = async (...request) => {
     const result = await record.appendIf(...request)
-    if (isFirst) suspend((ms) => void clock.advance(ms))
+    if (isFirst) await suspend((ms) => clock.advance(ms))
     isFirst = false
     return result
   }

@@ -8,6 +8,7 @@ import { tryFlock } from '@agentmux/lease-store'
 /** Milliseconds. It stands still meanwhile; far below what the watchdog allows. */
 const PATIENCE_MS = 1_000
 const PAUSE_MS = 2
+const CANNOT = ['EBADF', 'EINVAL', 'EISDIR', 'ENOLCK', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP']
 
 const pause = new Int32Array(new SharedArrayBuffer(4))
 
@@ -15,7 +16,7 @@ const pause = new Int32Array(new SharedArrayBuffer(4))
 export function lockingHolds<T>(folder: string, work: () => T): T {
   const descriptor = openSync(folder, constants.O_RDONLY)
   try {
-    for (const untilMs = performance.now() + PATIENCE_MS; !tryFlock(descriptor); ) {
+    for (const untilMs = performance.now() + PATIENCE_MS; !isLocked(descriptor); ) {
       if (performance.now() > untilMs)
         throw new Error(`another process keeps the folder of leases locked: ${folder}`)
       Atomics.wait(pause, 0, 0, PAUSE_MS)
@@ -23,5 +24,15 @@ export function lockingHolds<T>(folder: string, work: () => T): T {
     return work()
   } finally {
     closeSync(descriptor)
+  }
+}
+
+/** Some file systems lock files and no folders, NFS among them: there two that write at once may miss each other. */
+function isLocked(descriptor: number): boolean {
+  try {
+    return tryFlock(descriptor)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && CANNOT.includes(String(error.code))) return true
+    throw error
   }
 }
