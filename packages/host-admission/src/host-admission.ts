@@ -2,7 +2,6 @@
  * One live instance per agent on this host: claims the lease before anything is started, keeps it renewed, and makes sure
  * that what ran under an older claim is gone before a new one is granted. It fails closed (R7).
  */
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   type AgentRef,
   type Clock,
@@ -10,28 +9,19 @@ import {
   type LeaseTimings,
   leaseTimings
 } from '@agentmux/lease-model'
-import {
-  type EndingResult,
-  LeaseFault,
-  LeaseStore,
-  leaseKey,
-  type PreviousClaim
-} from '@agentmux/lease-store'
+import { type EndingResult, LeaseStore, leaseKey, type PreviousClaim } from '@agentmux/lease-store'
+import { Acquiring } from './acquiring.js'
 import { AdmissionFault } from './admission-fault.js'
 import type { AcquireOptions, AcquireResult, HostAdmissionOptions } from './admission-options.js'
 import { checkAcquireOptions, checkAdmissionOptions } from './check-options.js'
-import { type ClaimHome, claimAtSpawn, type GrantedClaim, heldForAnother } from './claim-at-spawn.js'
 import { ClaimLook } from './claim-look.js'
-import type { EndedProcesses } from './claim-processes.js'
 import { type ClaimantInfo, claimantInfo } from './claimant-info.js'
-import { HeldAgentLease } from './held-agent-lease.js'
+import type { HeldAgentLease } from './held-agent-lease.js'
 import { HeldByName } from './held-by-name.js'
 import { HeldLeases } from './held-leases.js'
 import type { LeaseHome } from './lease-home.js'
 import { LinkedAbort } from './linked-abort.js'
 import { endPreviousClaim } from './previous-claim.js'
-import { RecordFault } from './record/record-fault.js'
-import { refusalOfFault, refusalOfLoss, refusalOfRemaining } from './refusal-of.js'
 import { RunningWatchdog } from './running-watchdog.js'
 import { HandoverHolds } from './takeover/handover-holds.js'
 import type { Watchdog } from './watchdog.js'
@@ -50,8 +40,7 @@ export class HostAdmission {
   readonly #timings: LeaseTimings
   readonly #options: HostAdmissionOptions
   readonly #held = new HeldLeases()
-  readonly #home: LeaseHome
-  readonly #claimHome: ClaimHome
+  readonly #acquisition: Acquiring
   readonly #look = new ClaimLook()
   readonly #acquiring = new Map<LinkedAbort, Promise<AcquireResult>>()
   readonly #watchdog: RunningWatchdog
@@ -73,7 +62,7 @@ export class HostAdmission {
     const { store } = this
     this.holds = new HandoverHolds({ store, onFault: (uid, fault) => this.#report({ uid }, fault) })
     const { record, advice } = options
-    this.#claimHome = { store, holds: this.holds, clock: this.#clock, record, advice }
+    const claims = { store, holds: this.holds, clock: this.#clock, record, advice }
     const events = {
       onLook: () => this.#renewAll(),
       onFailure: () => {
@@ -81,7 +70,7 @@ export class HostAdmission {
       }
     }
     this.#watchdog = new RunningWatchdog(this.#timings, events, options.watchdogThread)
-    this.#home = {
+    const leases: LeaseHome = {
       store,
       clock: this.#clock,
       timings: this.#timings,
@@ -92,6 +81,7 @@ export class HostAdmission {
       },
       onFault: (agent, fault) => this.#report(agent, fault)
     }
+    this.#acquisition = new Acquiring({ claims, leases, held: this.#held, names: this.names })
   }
 
   /** Who this process is to others. */
@@ -121,7 +111,7 @@ export class HostAdmission {
     checkAcquireOptions(options)
     const watchdog = this.#startWatchdog()
     const abort = new LinkedAbort(options.signal)
-    const result = this.#acquire(agent, options, watchdog, abort.signal)
+    const result = this.#acquisition.acquire(agent, options, { watchdog, signal: abort.signal })
     this.#acquiring.set(abort, result)
     try {
       return await result
@@ -148,86 +138,6 @@ export class HostAdmission {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
-  }
-
-  async #acquire(
-    agent: AgentRef,
-    options: AcquireOptions,
-    watchdog: Watchdog,
-    signal: AbortSignal
-  ): Promise<AcquireResult> {
-    const superseded: HeldAgentLease[] = []
-    let granted = false
-    try {
-      // A claim that nobody contends never waits for anything: thousands in a row would keep every renewal waiting.
-      await nextTurn()
-      // Before anything of ours is ended: a hold keeps what runs here as it is.
-      const kept = heldForAnother(this.#claimHome, agent)
-      if (kept !== undefined) return kept
-      const ended = await this.#endOwn(agent.uid, options.blockId, superseded)
-      if (ended.kind === 'remaining') {
-        return { kind: 'refused', refusal: refusalOfRemaining(agent, ended.processes) }
-      }
-      signal.throwIfAborted()
-      const result = await claimAtSpawn(this.#claimHome, agent, { options, signal })
-      if (result.kind !== 'granted') return result
-      granted = true
-      return await this.#hold(agent, result, { options, watchdog, signal })
-    } catch (fault) {
-      if (!(fault instanceof LeaseFault || fault instanceof RecordFault)) throw fault
-      return { kind: 'unknown', refusal: refusalOfFault(agent, fault) }
-    } finally {
-      // Nothing runs under them any more; kept until here so that a new claim has their epoch and their start.
-      if (!granted) for (const lease of superseded) await lease.release()
-    }
-  }
-
-  /** Before a claim nothing of ours may be left of an older one: whoever claims after a crash only knows the newest. */
-  async #endOwn(uid: string, blockId: string, superseded: HeldAgentLease[]): Promise<EndedProcesses> {
-    for (const lease of this.#held.of(uid)) {
-      if (lease.blockId !== blockId && lease.loss === undefined) continue
-      superseded.push(lease)
-      const ended = await lease.supersede()
-      if (ended.kind === 'remaining') return ended
-    }
-    return { kind: 'ended', count: 0 }
-  }
-
-  /** From the grant to the caller: guarded from the first moment, and given back if anything goes wrong. */
-  async #hold(
-    agent: AgentRef,
-    { lease: claimed, previous }: GrantedClaim,
-    { options, watchdog, signal }: { options: AcquireOptions; watchdog: Watchdog; signal: AbortSignal }
-  ): Promise<AcquireResult> {
-    const lease = new HeldAgentLease(this.#home, claimed, agent)
-    this.#held.add(lease)
-    this.names.add(lease)
-    lease.begin(
-      watchdog.guard(lease.claimId, claimed.renewedBootMs, () => lease.fence()),
-      previous
-    )
-    let handedOver = false
-    try {
-      // Without the watchdog nothing may be started.
-      await watchdog.ready(signal)
-      await this.#makeKnown(lease, signal)
-      signal.throwIfAborted()
-      if (lease.loss !== undefined) return { kind: 'refused', refusal: lease.loss }
-      if (options.onLost !== undefined) lease.listen(options.onLost)
-      handedOver = true
-      return { kind: 'granted', lease }
-    } finally {
-      if (!handedOver) await lease.release().catch((fault: unknown) => this.#report(agent, fault))
-    }
-  }
-
-  /** From here on the record turns away what an older holder still sends. A later epoch in it means that we are not the last. */
-  async #makeKnown(lease: HeldAgentLease, signal: AbortSignal): Promise<void> {
-    const { record } = this.#options
-    if (record === undefined) return
-    const { agent, epoch } = lease
-    const result = await record.append(agent.uid, { events: [], epoch, signal })
-    if (result.kind === 'rejected') lease.fence(refusalOfLoss(agent, { why: 'taken' }, this.#clock))
   }
 
   #endPrevious(previous: PreviousClaim, signal: AbortSignal | undefined): Promise<EndingResult> {

@@ -21,7 +21,8 @@ import {
   staysHeldMessage,
   takenOverRefusal
 } from '@agentmux/refusals'
-import type { LetGoResult, Panes } from '../panes/panes.js'
+import type { LetGoResult } from '../panes/let-panes-go.js'
+import type { Panes } from '../panes/panes.js'
 import type { HandOver, Released } from './release-answer.js'
 
 export interface PaneHandOverPorts {

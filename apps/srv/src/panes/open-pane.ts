@@ -13,10 +13,10 @@ import {
 import type { AgentRef, Clock } from '@agentmux/lease-model'
 import { plainText } from '@agentmux/refusals'
 import { childEnvironment } from '../child-environment.js'
-import type { PaneParts } from './pane.js'
 import type { OpenRequest, OpenResult } from './pane-answers.js'
 import { PaneChild } from './pane-child.js'
 import type { PaneCommand } from './pane-command.js'
+import type { PaneParts } from './pane-parts.js'
 import { refusalOfFault } from './refusal-of-fault.js'
 
 export interface OpenPanePorts {

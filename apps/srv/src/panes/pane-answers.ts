@@ -57,6 +57,8 @@ export type OpenResult =
   /** The daemon is going down. */
   | { readonly kind: 'closing' }
 
+export type ReopenResult = OpenResult | { readonly kind: 'no-such-pane' }
+
 export type SendResult =
   /** It stands in the record at `position` and was written to the input of the agent, which may not have read it yet. */
   | { readonly kind: 'sent'; readonly position: number; readonly epoch: number }

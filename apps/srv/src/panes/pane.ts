@@ -3,40 +3,16 @@
  * turns reach the record only while it is the holder (R4), and that the lease is given up only when nothing of it runs (R12).
  */
 import { setMaxListeners } from 'node:events'
-import type { EndedProcesses, HeldAgentLease, RecordEvent, RecordFence } from '@agentmux/host-admission'
-import type { Clock } from '@agentmux/lease-model'
-import { lostRefusal, type Refusal, type RemainingProcess } from '@agentmux/refusals'
-import { OutputPump } from './output-pump.js'
+import type { HeldAgentLease, RecordEvent } from '@agentmux/host-admission'
+import type { Refusal, RemainingProcess } from '@agentmux/refusals'
 import type { OpenRequest, PaneExit, PaneState, PaneView, SendResult } from './pane-answers.js'
 import type { PaneChild } from './pane-child.js'
-import type { PaneCommand } from './pane-command.js'
 import { PaneDeadline, TERMINATE_MS } from './pane-deadline.js'
+import { PaneEnding } from './pane-ending.js'
+import { PaneOutput } from './pane-output.js'
+import type { PaneHome, PaneParts } from './pane-parts.js'
 import { PaneTurns } from './pane-turns.js'
-
-export interface PaneParts {
-  readonly request: OpenRequest
-  readonly command: PaneCommand
-  readonly lease: HeldAgentLease
-  readonly fence: RecordFence
-  readonly child: PaneChild
-  /** Where its `opened` event stands in the record. */
-  readonly position: number
-}
-
-export interface PaneHome {
-  readonly clock: Clock
-  /** At every change of its state, synchronously. */
-  readonly onChange: (pane: Pane) => void
-  /** Once, when it takes no more turns: what names it to others must go. */
-  readonly onClosing: (pane: Pane) => void
-  readonly onFenced: (pane: Pane, refusal: Refusal) => void
-  readonly onFault: (pane: Pane, fault: unknown) => void
-}
-
-/** The last output is stored within this time, once all that could write it has exited. */
-const DRAIN_MS = 3_000
-const RETRY_MS = 1_000
-const RETRIES = 5
+import { paneView } from './pane-view.js'
 
 export class Pane {
   readonly blockId: string
@@ -47,11 +23,11 @@ export class Pane {
   readonly finished: Promise<void>
   /** Aborted then: nothing of it comes to the record any more. */
   readonly over: AbortSignal
-  readonly #command: PaneCommand
-  readonly #fence: RecordFence
+  readonly #parts: PaneParts
   readonly #child: PaneChild
   readonly #turns: PaneTurns
-  readonly #pumps: readonly OutputPump[]
+  readonly #output: PaneOutput
+  readonly #ending: PaneEnding
   readonly #home: PaneHome
   readonly #deadline: PaneDeadline
   readonly #openedAtMs: number
@@ -66,7 +42,9 @@ export class Pane {
   #gaveUp = false
   #handOver: { readonly refusal: () => Refusal; readonly mark: RecordEvent } | undefined
 
-  constructor(home: PaneHome, { request, command, lease, fence, child, position }: PaneParts) {
+  constructor(home: PaneHome, parts: PaneParts) {
+    const { request, lease, fence, child, position } = parts
+    this.#parts = parts
     this.blockId = lease.blockId
     this.request = request
     this.lease = lease
@@ -76,13 +54,21 @@ export class Pane {
     setMaxListeners(0, this.over)
     this.#home = home
     this.#deadline = new PaneDeadline(home.clock)
-    this.#command = command
-    this.#fence = fence
     this.#child = child
     this.#openedAtMs = home.clock.wallMs()
     const { clock } = home
     this.#turns = new PaneTurns({ lease, fence, child, clock, isOpen: () => this.#state === 'running' })
-    this.#pumps = [this.#pump('stdout'), this.#pump('stderr')].filter((pump) => pump !== undefined)
+    const onFault = (fault: unknown) => this.#report(fault)
+    this.#output = new PaneOutput({ lease, fence, child, clock, onFault })
+    this.#ending = new PaneEnding({
+      lease,
+      fence,
+      child,
+      clock,
+      output: this.#output,
+      deadline: this.#deadline,
+      onFault
+    })
     this.finished = this.#live()
     void child.exited.then((exit) => this.#onExit(exit))
     const { lostSignal } = lease
@@ -116,21 +102,13 @@ export class Pane {
   }
 
   get view(): PaneView {
-    const { uid, agent } = this.request
-    return {
-      blockId: this.blockId,
-      uid,
-      ...(agent === undefined ? {} : { agent }),
+    return paneView(this.#parts, {
       state: this.#state,
-      command: this.request.command,
-      cwd: this.#command.cwd,
-      pid: this.#child.pid,
-      epoch: this.lease.epoch,
       openedAtMs: this.#openedAtMs,
-      ...(this.#endedAtMs === undefined ? {} : { endedAtMs: this.#endedAtMs }),
-      ...(this.#exit === undefined ? {} : { exit: this.#exit }),
-      ...(this.#refusal === undefined ? {} : { refusal: this.#refusal })
-    }
+      endedAtMs: this.#endedAtMs,
+      exit: this.#exit,
+      refusal: this.#refusal
+    })
   }
 
   /** @throws RangeError for a text that is too long; the signal's reason. Nothing was sent then. */
@@ -171,14 +149,14 @@ export class Pane {
     })
     try {
       if (this.lease.loss === undefined) await this.#endHeld()
-      if (this.lease.loss !== undefined) await this.#endLost()
+      if (this.lease.loss !== undefined) this.#remaining = await this.#ending.endLost()
     } catch (fault) {
       // Ours, then. What may still run is ended, and guarded until it has: the lease is not used any more.
       this.#report(fault)
       this.lease.fence()
       if (this.#state !== 'superseded') this.#state = 'ended'
     }
-    for (const pump of this.#pumps) pump.close()
+    this.#output.close()
     this.#child.cutInput()
     this.#endedAtMs = this.#home.clock.wallMs()
     this.#home.onChange(this)
@@ -195,7 +173,7 @@ export class Pane {
 
   #onLoss(refusal: Refusal): void {
     if (this.#state === 'ended' || this.#state === 'superseded') return
-    for (const pump of this.#pumps) pump.discard()
+    this.#output.discard()
     this.#child.cutInput()
     this.#state = 'superseded'
     this.#refusal = refusal
@@ -211,17 +189,14 @@ export class Pane {
   }
 
   async #endHeld(): Promise<void> {
-    await this.#deadline.terminate(() => this.#exit !== undefined || this.lease.loss !== undefined)
-    await this.#endProcesses()
-    await this.#drain()
-    if ((await this.#lossNow()) !== undefined) return
-    await this.#appendEnd()
-    const given = await this.#giveUp()
+    const ended = await this.#ending.endHeld({
+      exit: () => this.#exit,
+      lastEvents: () => this.#lastEvents()
+    })
     // Taken in between: it stands in the file whether it was ours to the end.
-    const lost = given?.kind === 'not-held' ? await this.#lossNow() : this.lease.loss
-    if (lost !== undefined) return this.#onLoss(lost)
-    if (given?.kind === 'remaining') this.#remaining = given.processes
-    this.#gaveUp = given?.kind === 'released'
+    if (ended.kind === 'lost') return this.#onLoss(ended.refusal)
+    if (ended.kind === 'remaining') this.#remaining = ended.processes
+    this.#gaveUp = ended.kind === 'released'
     if (this.#gaveUp && this.#handOver !== undefined) {
       this.#handedOver = true
       this.#refusal = this.#handOver.refusal()
@@ -229,90 +204,10 @@ export class Pane {
     } else this.#state = 'ended'
   }
 
-  /** The lease file is removed only if it still is this claim's. */
-  async #endLost(): Promise<void> {
-    const fenced = await this.lease.fenced()
-    if (fenced.kind === 'remaining') this.#remaining = fenced.processes
-    else await this.#child.exited
-    await this.lease.release({ graceMs: 0 }).catch((fault: unknown) => this.#report(fault))
-  }
-
-  async #endProcesses(): Promise<EndedProcesses | undefined> {
-    const { clock } = this.#home
-    for (let retries = 0; retries < RETRIES && this.lease.loss === undefined; ) {
-      const { sooner, leftMs } = this.#deadline
-      try {
-        const ended = await this.lease.endProcesses(leftMs, sooner)
-        if (ended.kind === 'ended') await this.#child.exited
-        return ended
-      } catch (fault) {
-        if (sooner.aborted) continue
-        this.#report(fault)
-        retries += 1
-        await clock.sleep(RETRY_MS)
-      }
-    }
-    return undefined
-  }
-
-  /** Everything that carries the claim has exited; what keeps a pipe open now has nothing to do with it. */
-  async #drain(): Promise<void> {
-    const cancelTimer = this.#home.clock.after(DRAIN_MS, () => {
-      for (const pump of this.#pumps) pump.close()
-    })
-    await Promise.all(this.#pumps.map((pump) => pump.done))
-    cancelTimer()
-  }
-
-  async #appendEnd(): Promise<void> {
+  #lastEvents(): RecordEvent[] {
     const { code = null, signal = null } = this.#exit ?? {}
     const ended: RecordEvent = { kind: 'ended', block_id: this.blockId, code, signal }
-    const events = this.#handOver === undefined ? [ended] : [ended, this.#handOver.mark]
-    try {
-      await this.#fence.append(events)
-    } catch (fault) {
-      this.#report(fault)
-    }
-  }
-
-  /** Asks the file. Unreadable, it is not known to be lost. */
-  async #lossNow(): Promise<Refusal | undefined> {
-    try {
-      const check = await this.lease.verify()
-      return check.kind === 'lost' ? check.refusal : undefined
-    } catch (fault) {
-      this.#report(fault)
-      return this.lease.loss
-    }
-  }
-
-  /** Undefined if the files do not let it: then it runs out. */
-  async #giveUp(): Promise<Awaited<ReturnType<HeldAgentLease['release']>> | undefined> {
-    for (let retries = 0; ; ) {
-      try {
-        return await this.lease.release({ graceMs: 0 })
-      } catch (fault) {
-        this.#report(fault)
-        if (++retries === RETRIES) break
-        await this.#home.clock.sleep(RETRY_MS)
-      }
-    }
-    this.lease.fence()
-    return undefined
-  }
-
-  #pump(name: 'stdout' | 'stderr'): OutputPump | undefined {
-    const stream = this.#child[name]
-    if (stream === undefined) return undefined
-    return new OutputPump(name, stream, {
-      clock: this.#home.clock,
-      append: (events) => this.#fence.append(events),
-      onFault: (fault) => this.#report(fault),
-      onTurnedAway: () => {
-        // The lease knows by itself when the lease file said so. Otherwise a higher epoch has written.
-        this.lease.fence(lostRefusal(this.lease.agent, 'other-owner', this.#home.clock.wallMs()))
-      }
-    })
+    return this.#handOver === undefined ? [ended] : [ended, this.#handOver.mark]
   }
 
   #report(fault: unknown): void {

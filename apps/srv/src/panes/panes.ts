@@ -4,19 +4,12 @@
  * nothing more (R4), and that an agent is given up only when nothing of its pane runs (R12).
  */
 import { randomUUID } from 'node:crypto'
-import {
-  comparableUid,
-  type OwnServer,
-  type ReactiveRegistry,
-  type ReadResult,
-  type RecordEvent
-} from '@agentmux/host-admission'
-import { LeaseFault } from '@agentmux/lease-store'
-import type { Refusal, RemainingProcess } from '@agentmux/refusals'
+import { comparableUid, type ReadResult } from '@agentmux/host-admission'
 import { type FollowedItem, followPane } from './follow-pane.js'
-import { agentOf, type OpenPanePorts, openPane } from './open-pane.js'
+import { type LetGoRequest, type LetGoResult, letPanesGo } from './let-panes-go.js'
+import { OneAtATime } from './one-at-a-time.js'
 import { Openings } from './openings.js'
-import { Pane } from './pane.js'
+import type { Pane } from './pane.js'
 import type {
   CloseResult,
   OpenRequest,
@@ -26,46 +19,18 @@ import type {
   PaneView,
   RegisterRequest,
   RegisterResult,
+  ReopenResult,
   SendResult
 } from './pane-answers.js'
-import { checkOpenRequest, findPaneCommand } from './pane-command.js'
+import { checkOpenRequest } from './pane-command.js'
 import { PaneKeys } from './pane-keys.js'
 import { PaneList } from './pane-list.js'
 import { PaneNames } from './pane-names.js'
 import type { PaneNotice } from './pane-notice.js'
-import { refusalOfFault } from './refusal-of-fault.js'
+import { PaneStarter } from './pane-starter.js'
+import type { PanesOptions, PanesPorts } from './panes-ports.js'
 import { unlessAborted } from './unless-aborted.js'
-
-export interface PanesPorts extends Omit<OpenPanePorts, 'onFault'> {
-  readonly registry: ReactiveRegistry
-  /** Where this daemon answers, and the key others use: for the registry. */
-  readonly server: () => OwnServer
-  /** For the log and the counters. Must not throw. */
-  readonly onNotice?: (notice: PaneNotice) => void
-}
-
-export interface PanesOptions {
-  /** Live panes; 512 unless given. */
-  readonly maxLive?: number
-  /** Ended panes that are kept for reading; 100 unless given. */
-  readonly maxEnded?: number
-}
-
-/** For another instance that asked for an agent. */
-export interface LetGoRequest {
-  readonly graceMs: number
-  readonly toChannel: string
-  readonly toVersion: string
-  /** What the panes that let go are superseded by, asked when they have. */
-  readonly refusal: () => Refusal
-}
-
-/** `released`: panes that let go, and nothing of them runs. `kept`: some could not, and these processes would not end. */
-export type LetGoResult =
-  | { readonly kind: 'released'; readonly released: number }
-  | { readonly kind: 'kept'; readonly processes: readonly RemainingProcess[] }
-
-export type ReopenResult = OpenResult | { readonly kind: 'no-such-pane' }
+import { whyNotRegistered } from './why-not-registered.js'
 
 const MAX_LIVE = 512
 const MAX_ENDED = 100
@@ -78,10 +43,9 @@ export class Panes {
   readonly #keys = new PaneKeys()
   readonly #names: PaneNames
   readonly #panes: PaneList
-  /** What to take back when a pane takes no more turns. */
-  readonly #revoke = new WeakMap<Pane, () => void>()
+  readonly #starter: PaneStarter
   readonly #openings = new Openings()
-  readonly #reopening = new Map<string, Promise<void>>()
+  readonly #reopenings = new OneAtATime()
   #closing = false
 
   /** Touches nothing. */
@@ -90,6 +54,13 @@ export class Panes {
     this.#maxLive = options.maxLive ?? MAX_LIVE
     this.#panes = new PaneList(options.maxEnded ?? MAX_ENDED)
     this.#names = new PaneNames(ports)
+    this.#starter = new PaneStarter({
+      ports,
+      keys: this.#keys,
+      names: this.#names,
+      panes: this.#panes,
+      tell: (notice) => this.#tell(notice)
+    })
   }
 
   /** In the order of opening; ended ones that are kept for reading among them. */
@@ -111,22 +82,9 @@ export class Panes {
    *
    * @throws the signal's reason.
    */
-  async reopen(blockId: string, signal?: AbortSignal): Promise<ReopenResult> {
-    // One at a time: a second claim of the same pane would end what the first has started.
-    for (let before = this.#reopening.get(blockId); before; before = this.#reopening.get(blockId)) {
-      await unlessAborted(before, signal)
-    }
-    const reopened = this.#reopen(blockId, signal)
-    const over = reopened.then(
-      () => {},
-      () => {}
-    )
-    this.#reopening.set(blockId, over)
-    try {
-      return await reopened
-    } finally {
-      if (this.#reopening.get(blockId) === over) this.#reopening.delete(blockId)
-    }
+  reopen(blockId: string, signal?: AbortSignal): Promise<ReopenResult> {
+    // A second claim of the same pane would end what the first has started.
+    return this.#reopenings.run(blockId, signal, () => this.#reopen(blockId, signal))
   }
 
   /** One turn. @throws RangeError for a text that is too long; the signal's reason, and then nothing was sent. */
@@ -192,18 +150,9 @@ export class Panes {
   async register({ agent, blockId, tabId }: RegisterRequest): Promise<RegisterResult> {
     if (agent.trim() === '') throw new TypeError('an agent is registered by its name')
     const pane = this.#panes.get(blockId)
-    if (pane === undefined || pane.state === 'ended' || pane.state === 'closing') {
-      return { kind: 'no-such-pane' }
-    }
-    const { lease } = pane
-    try {
-      const check = await lease.verify()
-      if (check.kind === 'lost') return { kind: 'refused', refusal: pane.view.refusal ?? check.refusal }
-    } catch (fault) {
-      if (!(fault instanceof LeaseFault)) throw fault
-      return { kind: 'refused', refusal: refusalOfFault(lease.agent, fault) }
-    }
-    if (pane.state !== 'running') return { kind: 'no-such-pane' }
+    const mayNot = await whyNotRegistered(pane)
+    if (mayNot !== undefined) return mayNot
+    if (pane?.state !== 'running') return { kind: 'no-such-pane' }
     this.#names.add({ blockId, uid: pane.request.uid }, agent, tabId)
     return { kind: 'registered' }
   }
@@ -246,26 +195,17 @@ export class Panes {
    * Every pane that holds the agent, or is about to, lets it go: end of input, the grace, the end, one deadline for all.
    * Resolves with how many have, or with what keeps one from it.
    */
-  async letGo(uid: string, { graceMs, toChannel, toVersion, refusal }: LetGoRequest): Promise<LetGoResult> {
+  async letGo(uid: string, request: LetGoRequest): Promise<LetGoResult> {
     const { clock } = this.#ports
-    const untilMs = clock.bootMs() + graceMs
-    const wanted = comparableUid(uid)
+    const untilMs = clock.bootMs() + request.graceMs
     // Whoever was about to start it gives way: what it has claimed it gives back.
-    await this.#openings.giveUp({ kind: 'refused', by: 'handover-hold', refusal: refusal() }, uid)
-    const mark: RecordEvent = { kind: 'handed-over', to_channel: toChannel, to_version: toVersion }
+    await this.#openings.giveUp({ kind: 'refused', by: 'handover-hold', refusal: request.refusal() }, uid)
+    const wanted = comparableUid(uid)
     const panes = this.#panes.all.filter(
       (pane) => comparableUid(pane.request.uid) === wanted && mayHold(pane)
     )
-    for (const pane of panes) pane.handOver(Math.max(0, untilMs - clock.bootMs()), { refusal, mark })
-    await Promise.all(panes.map((pane) => pane.finished))
-    const released = panes.filter((pane) => pane.handedOver)
-    for (const { lease, blockId } of released) {
-      const { agent, epoch } = lease
-      this.#tell({ kind: 'handed-over', agent, blockId, epoch, toChannel, toVersion })
-    }
-    const kept = panes.filter((pane) => pane.keptAgent)
-    if (kept.length > 0) return { kind: 'kept', processes: kept.flatMap(({ remaining }) => remaining) }
-    return { kind: 'released', released: released.length }
+    const graceMs = Math.max(0, untilMs - clock.bootMs())
+    return letPanesGo(panes, { ...request, graceMs }, (notice) => this.#tell(notice))
   }
 
   /** Closes every pane and opens no more. Resolves when nothing of them runs. */
@@ -296,65 +236,7 @@ export class Panes {
     if (this.#closing) return { kind: 'closing' }
     const live = this.#openings.count + this.#panes.liveCount
     if (live >= this.#maxLive) return { kind: 'too-many', limit: this.#maxLive }
-    return this.#openings.run(request.uid, signal, (given) => this.#openAs(request, blockId, given))
-  }
-
-  async #openAs(request: OpenRequest, blockId: string, signal: AbortSignal): Promise<OpenResult> {
-    const found = findPaneCommand(request)
-    if (found.kind !== 'found') return found
-    const { key, revoke } = this.#keys.issue(blockId)
-    const agent = agentOf(request)
-    let pane: Pane | undefined
-    try {
-      const variables = { AGENTMUX_LOCAL_URL: this.#ports.server().localUrl, AGENTMUX_AUTH_KEY: key }
-      const opened = await openPane(
-        { request, command: found.command, blockId, variables },
-        { ...this.#ports, onFault: (of, fault) => this.#tell({ kind: 'fault', agent: of, fault }) },
-        signal
-      )
-      if (opened.kind !== 'started') {
-        const { kind } = opened
-        if (kind === 'refused' || kind === 'unknown') {
-          const { by, refusal } = opened
-          this.#tell({ kind: kind === 'refused' ? 'denied' : 'unknown', agent, by, refusal })
-        }
-        return opened
-      }
-      pane = this.#start(opened.parts, revoke)
-      return { kind: 'opened', pane: pane.view }
-    } finally {
-      if (pane === undefined) revoke()
-    }
-  }
-
-  /** From the start of its child to here nothing may be forgotten: from now on the pane sees to its end. */
-  #start(parts: ConstructorParameters<typeof Pane>[1], revokeKey: () => void): Pane {
-    const { clock } = this.#ports
-    const pane = new Pane(
-      {
-        clock,
-        onChange: (changed) => this.#panes.changed(changed),
-        onClosing: (closing) => this.#revoke.get(closing)?.(),
-        onFenced: ({ lease: { agent, epoch }, blockId }, refusal) =>
-          this.#tell({ kind: 'fenced', agent, blockId, epoch, refusal }),
-        onFault: ({ lease, blockId }, fault) =>
-          this.#tell({ kind: 'fault', agent: lease.agent, blockId, fault })
-      },
-      parts
-    )
-    const { blockId, request } = pane
-    this.#revoke.set(pane, () => {
-      revokeKey()
-      this.#names.removeAllOf(blockId)
-    })
-    this.#panes.add(pane)
-    const { agent, epoch, replaced } = pane.lease
-    const instead = replaced === undefined ? {} : { replaced }
-    this.#tell({ kind: 'granted', agent, blockId, epoch, ...instead })
-    if (pane.state === 'running')
-      this.#names.addMain({ blockId, uid: request.uid }, request.agent ?? request.uid)
-    else this.#revoke.get(pane)?.()
-    return pane
+    return this.#openings.run(request.uid, signal, (given) => this.#starter.start(request, blockId, given))
   }
 
   #tell(notice: PaneNotice): void {
