@@ -8,6 +8,9 @@ import type { Refusal, RemainingProcess } from '@agentmux/refusals'
  */
 export type PaneState = 'running' | 'closing' | 'ended' | 'superseded'
 
+/** `kept`: it could not be given up and stays held until its lease runs out. */
+export type PaneOutcome = 'given-up' | 'handed-over' | 'kept' | 'lost'
+
 export interface PaneExit {
   readonly code: number | null
   readonly signal: string | null

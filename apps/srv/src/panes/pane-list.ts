@@ -16,6 +16,11 @@ export class PaneList {
     return [...this.#panes.values()]
   }
 
+  /** Those whose agent may still be held for them. */
+  get holding(): Pane[] {
+    return this.all.filter(({ state }) => state === 'running' || state === 'closing')
+  }
+
   get liveCount(): number {
     let count = 0
     for (const pane of this.#panes.values()) if (pane.isLive) count += 1

@@ -5,7 +5,7 @@
 import { setMaxListeners } from 'node:events'
 import type { HeldAgentLease, RecordEvent } from '@agentmux/host-admission'
 import type { Refusal, RemainingProcess } from '@agentmux/refusals'
-import type { OpenRequest, PaneExit, PaneState, PaneView, SendResult } from './pane-answers.js'
+import type { OpenRequest, PaneExit, PaneOutcome, PaneState, PaneView, SendResult } from './pane-answers.js'
 import type { PaneChild } from './pane-child.js'
 import { PaneDeadline, TERMINATE_MS } from './pane-deadline.js'
 import { PaneEnding } from './pane-ending.js'
@@ -38,8 +38,7 @@ export class Pane {
   #refusal: Refusal | undefined
   #remaining: readonly RemainingProcess[] = []
   #leaveRunning: () => void = () => {}
-  #handedOver = false
-  #gaveUp = false
+  #outcome: PaneOutcome | undefined
   #handOver: { readonly refusal: () => Refusal; readonly mark: RecordEvent } | undefined
 
   constructor(home: PaneHome, parts: PaneParts) {
@@ -56,19 +55,10 @@ export class Pane {
     this.#deadline = new PaneDeadline(home.clock)
     this.#child = child
     this.#openedAtMs = home.clock.wallMs()
-    const { clock } = home
-    this.#turns = new PaneTurns({ lease, fence, child, clock, isOpen: () => this.#state === 'running' })
-    const onFault = (fault: unknown) => this.#report(fault)
-    this.#output = new PaneOutput({ lease, fence, child, clock, onFault })
-    this.#ending = new PaneEnding({
-      lease,
-      fence,
-      child,
-      clock,
-      output: this.#output,
-      deadline: this.#deadline,
-      onFault
-    })
+    const ports = { lease, fence, child, clock: home.clock, onFault: (fault: unknown) => this.#report(fault) }
+    this.#turns = new PaneTurns({ ...ports, isOpen: () => this.#state === 'running' })
+    this.#output = new PaneOutput(ports)
+    this.#ending = new PaneEnding({ ...ports, output: this.#output, deadline: this.#deadline })
     this.finished = this.#live()
     void child.exited.then((exit) => this.#onExit(exit))
     const { lostSignal } = lease
@@ -86,14 +76,9 @@ export class Pane {
     return this.#endedAtMs === undefined
   }
 
-  /** Whether it gave its agent to another instance that asked for it. */
-  get handedOver(): boolean {
-    return this.#handedOver
-  }
-
-  /** Whether it has ended and could not give its agent up: that stays held until its lease runs out. */
-  get keptAgent(): boolean {
-    return this.#endedAtMs !== undefined && this.#state === 'ended' && !this.#gaveUp
+  /** What became of its agent, once it has ended: given up, or handed over; held until its lease runs out; or lost. */
+  get outcome(): PaneOutcome | undefined {
+    return this.#outcome
   }
 
   /** Its processes that would not end. */
@@ -155,6 +140,7 @@ export class Pane {
       this.#report(fault)
       this.lease.fence()
       if (this.#state !== 'superseded') this.#state = 'ended'
+      this.#outcome ??= 'kept'
     }
     this.#output.close()
     this.#child.cutInput()
@@ -176,6 +162,7 @@ export class Pane {
     this.#output.discard()
     this.#child.cutInput()
     this.#state = 'superseded'
+    this.#outcome = 'lost'
     this.#refusal = refusal
     this.#deadline.wake()
     this.#home.onFenced(this, refusal)
@@ -196,12 +183,10 @@ export class Pane {
     // Taken in between: it stands in the file whether it was ours to the end.
     if (ended.kind === 'lost') return this.#onLoss(ended.refusal)
     if (ended.kind === 'remaining') this.#remaining = ended.processes
-    this.#gaveUp = ended.kind === 'released'
-    if (this.#gaveUp && this.#handOver !== undefined) {
-      this.#handedOver = true
-      this.#refusal = this.#handOver.refusal()
-      this.#state = 'superseded'
-    } else this.#state = 'ended'
+    const isHandedOver = ended.kind === 'released' && this.#handOver !== undefined
+    this.#outcome = ended.kind !== 'released' ? 'kept' : isHandedOver ? 'handed-over' : 'given-up'
+    if (isHandedOver) this.#refusal = this.#handOver?.refusal()
+    this.#state = isHandedOver ? 'superseded' : 'ended'
   }
 
   #lastEvents(): RecordEvent[] {

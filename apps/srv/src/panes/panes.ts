@@ -4,12 +4,9 @@
  * nothing more (R4), and that an agent is given up only when nothing of its pane runs (R12).
  */
 import { randomUUID } from 'node:crypto'
-import { comparableUid, type ReadResult } from '@agentmux/host-admission'
+import type { ReadResult } from '@agentmux/host-admission'
 import { type FollowedItem, followPane } from './follow-pane.js'
 import { type LetGoRequest, type LetGoResult, letPanesGo } from './let-panes-go.js'
-import { OneAtATime } from './one-at-a-time.js'
-import { Openings } from './openings.js'
-import type { Pane } from './pane.js'
 import type {
   CloseResult,
   OpenRequest,
@@ -22,12 +19,11 @@ import type {
   ReopenResult,
   SendResult
 } from './pane-answers.js'
-import { checkOpenRequest } from './pane-command.js'
 import { PaneKeys } from './pane-keys.js'
 import { PaneList } from './pane-list.js'
 import { PaneNames } from './pane-names.js'
 import type { PaneNotice } from './pane-notice.js'
-import { PaneStarter } from './pane-starter.js'
+import { PaneOpener } from './pane-opener.js'
 import type { PanesOptions, PanesPorts } from './panes-ports.js'
 import { unlessAborted } from './unless-aborted.js'
 import { whyNotRegistered } from './why-not-registered.js'
@@ -39,28 +35,24 @@ const MAX_GRACE_MS = 24 * 3_600_000
 
 export class Panes {
   readonly #ports: PanesPorts
-  readonly #maxLive: number
   readonly #keys = new PaneKeys()
   readonly #names: PaneNames
   readonly #panes: PaneList
-  readonly #starter: PaneStarter
-  readonly #openings = new Openings()
-  readonly #reopenings = new OneAtATime()
-  #closing = false
+  readonly #opener: PaneOpener
 
   /** Touches nothing. */
   constructor(ports: PanesPorts, options: PanesOptions = {}) {
     this.#ports = ports
-    this.#maxLive = options.maxLive ?? MAX_LIVE
     this.#panes = new PaneList(options.maxEnded ?? MAX_ENDED)
     this.#names = new PaneNames(ports)
-    this.#starter = new PaneStarter({
+    const home = {
       ports,
       keys: this.#keys,
       names: this.#names,
       panes: this.#panes,
-      tell: (notice) => this.#tell(notice)
-    })
+      tell: (notice: PaneNotice) => this.#tell(notice)
+    }
+    this.#opener = new PaneOpener(home, options.maxLive ?? MAX_LIVE)
   }
 
   /** In the order of opening; ended ones that are kept for reading among them. */
@@ -74,7 +66,7 @@ export class Panes {
 
   /** @throws TypeError or RangeError for what cannot be a UID or a command; the signal's reason. Nothing runs then. */
   open(request: OpenRequest, signal?: AbortSignal): Promise<OpenResult> {
-    return this.#open(request, randomUUID(), signal)
+    return this.#opener.open(request, randomUUID(), signal)
   }
 
   /**
@@ -83,8 +75,7 @@ export class Panes {
    * @throws the signal's reason.
    */
   reopen(blockId: string, signal?: AbortSignal): Promise<ReopenResult> {
-    // A second claim of the same pane would end what the first has started.
-    return this.#reopenings.run(blockId, signal, () => this.#reopen(blockId, signal))
+    return this.#opener.reopen(blockId, signal)
   }
 
   /** One turn. @throws RangeError for a text that is too long; the signal's reason, and then nothing was sent. */
@@ -186,32 +177,26 @@ export class Panes {
 
   /** The agent's UID as it is driven here, or about to be; undefined if it is not. */
   uidDrivenHere(uid: string): string | undefined {
-    const wanted = comparableUid(uid)
-    const uids = [...this.#openings.uids, ...this.#panes.all.filter(mayHold).map((pane) => pane.request.uid)]
-    return uids.find((one) => comparableUid(one) === wanted)
+    return this.#opener.uidDrivenHere(uid)
   }
 
   /**
    * Every pane that holds the agent, or is about to, lets it go: end of input, the grace, the end, one deadline for all.
    * Resolves with how many have, or with what keeps one from it.
    */
-  async letGo(uid: string, request: LetGoRequest): Promise<LetGoResult> {
+  letGo(uid: string, request: LetGoRequest): Promise<LetGoResult> {
     const { clock } = this.#ports
-    const untilMs = clock.bootMs() + request.graceMs
-    // Whoever was about to start it gives way: what it has claimed it gives back.
-    await this.#openings.giveUp({ kind: 'refused', by: 'handover-hold', refusal: request.refusal() }, uid)
-    const wanted = comparableUid(uid)
-    const panes = this.#panes.all.filter(
-      (pane) => comparableUid(pane.request.uid) === wanted && mayHold(pane)
-    )
-    const graceMs = Math.max(0, untilMs - clock.bootMs())
-    return letPanesGo(panes, { ...request, graceMs }, (notice) => this.#tell(notice))
+    return letPanesGo(uid, request, {
+      opener: this.#opener,
+      panes: this.#panes,
+      clock,
+      tell: (notice) => this.#tell(notice)
+    })
   }
 
   /** Closes every pane and opens no more. Resolves when nothing of them runs. */
   async closeAll({ graceMs = CLOSE_GRACE_MS }: { graceMs?: number } = {}): Promise<void> {
-    this.#closing = true
-    await this.#openings.giveUp({ kind: 'closing' })
+    await this.#opener.close()
     const panes = this.#panes.all.filter((pane) => pane.isLive)
     for (const pane of panes) pane.close(graceMs)
     await Promise.all(panes.map((pane) => pane.finished))
@@ -222,28 +207,7 @@ export class Panes {
     for (const pane of this.#panes.all) pane.kill()
   }
 
-  async #reopen(blockId: string, signal: AbortSignal | undefined): Promise<ReopenResult> {
-    const pane = this.#panes.get(blockId)
-    if (pane === undefined) return { kind: 'no-such-pane' }
-    if (pane.state === 'running') return { kind: 'opened', pane: pane.view }
-    await unlessAborted(pane.finished, signal)
-    return this.#open(pane.request, blockId, signal)
-  }
-
-  async #open(request: OpenRequest, blockId: string, signal: AbortSignal | undefined): Promise<OpenResult> {
-    checkOpenRequest(request)
-    signal?.throwIfAborted()
-    if (this.#closing) return { kind: 'closing' }
-    const live = this.#openings.count + this.#panes.liveCount
-    if (live >= this.#maxLive) return { kind: 'too-many', limit: this.#maxLive }
-    return this.#openings.run(request.uid, signal, (given) => this.#starter.start(request, blockId, given))
-  }
-
   #tell(notice: PaneNotice): void {
     this.#ports.onNotice?.(notice)
   }
-}
-
-function mayHold({ state }: Pane): boolean {
-  return state === 'running' || state === 'closing'
 }
