@@ -46,6 +46,7 @@ describe('the commands that ask the daemon', () => {
     expect(await scene.cli(['close', block]).ended).toMatchObject({ code: 0, stdout: '', stderr: '' })
     expect(lives(pane.pid)).toBe(false)
     expect(scene.exists(scene.leaseFile())).toBe(false)
+    expect(await watching.ended).toMatchObject({ code: 0, stderr: '' })
     const late = await scene.cli(['send', block, 'late']).ended
     expect(late.code).toBe(69)
     expect(late.stderr).toContain('has ended')
@@ -133,6 +134,9 @@ describe('the commands that ask the daemon', () => {
     expect(stdout).toContain('superseded')
     expect(stdout).toContain('channel beta')
     expect((await scene.cli(['follow', block, '--once']).ended).stdout).toContain('begun')
+    const followed = await scene.cli(['follow', block]).ended
+    expect(followed).toMatchObject({ code: 0, stdout: expect.stringContaining('begun') })
+    expect(followed.stderr).toContain('was taken over by another AgentMux instance')
   })
 
   test('a run takes an agent from a daemon, and a daemon of its channel passes a request on to a run', async ({
