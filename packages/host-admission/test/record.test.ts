@@ -11,9 +11,10 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { createManualClock } from '@agentmux/lease-model/testing'
+import { LARGEST_EPOCH } from '@agentmux/lease-store'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { RecordFault } from '../src/record/record-fault.js'
-import { LARGEST_EPOCH, MAX_LINE_BYTES, type RecordItem } from '../src/record/record-line.js'
+import { MAX_LINE_BYTES, type RecordItem } from '../src/record/record-line.js'
 import { SharedRecord, type SharedRecordOptions } from '../src/record/shared-record.js'
 import { contents, linesOf, readAll, segmentsOf, tempRoot } from './record-scene.js'
 

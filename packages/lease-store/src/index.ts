@@ -1,5 +1,6 @@
 /** Leases on files under flock. See README.md for what is guaranteed and what is not. */
 
+export { LARGEST_EPOCH } from './epoch-file.js'
 export { FileLock, type LockOptions } from './file-lock.js'
 export { doubtsAbout } from './file-system.js'
 export { createInstanceIdentity, readHostIdentity } from './host-facts.js'
