@@ -50,6 +50,13 @@ describe.concurrent('a daemon', () => {
     expect(nightly.url).not.toBe(daemon.url)
   })
 
+  test('where no folder can be made: exit 69, the folder named, at once', async ({ scene }) => {
+    const { code, stdout, stderr } = await scene.cli(['serve', '--shared-dir', '/proc/none']).ended
+    expect({ code, stdout }).toEqual({ code: 69, stdout: '' })
+    expect(stderr).toContain('the daemon could not be started')
+    expect(stderr).toContain('/proc/none/agents/srv')
+  })
+
   test('is still the only one while it is stopped', async ({ scene }) => {
     const daemon = await Daemon.start(scene)
     daemon.program.signal('SIGSTOP')

@@ -49,6 +49,11 @@ function lastSegment(): string {
 }
 
 describe('an append', () => {
+  test('where no folder can be made is a fault that names it, and ends', async () => {
+    const fault = { name: 'RecordFault', code: 'io', message: expect.stringContaining('/proc/none') }
+    await expect(append(new SharedRecord('/proc/none'), 1, 1)).rejects.toMatchObject(fault)
+  })
+
   test('puts its events behind all others, in their order, under its epoch', async () => {
     const first = await append(record, 3, 1, 2)
     const second = await append(record, 3, 3)
