@@ -33,6 +33,8 @@ describe.concurrent('a daemon', () => {
     expect([typeof auth_key, typeof version, typeof started_at]).toEqual(['string', 'string', 'number'])
     expect((await daemon.ask('/api/v1/agents')).body).toEqual({ agents: [] })
     expect(`${daemon.program.stdout}${daemon.program.stderr}`).not.toContain(auth_key)
+    const said = await daemon.program.says(/"event":"started".*\n/)
+    expect(said.input.trimEnd().split('\n')).toHaveLength(1)
   })
 
   test('is the only one of its channel: a second says where it is; another channel runs beside it', async ({
