@@ -145,12 +145,19 @@ describe('the heartbeat', () => {
   test('leaves the file to another running instance of the channel, and takes it back when that is gone', async () => {
     const root = sharedRoot()
     const clock = clockNow()
-    const registry = registryIn(root, { clock })
+    const faults: unknown[] = []
+    const registry = registryIn(root, { clock, onFault: (fault) => faults.push(fault) })
     const { nonce } = registry.register(server, ada)
     const other = anotherProcess()
-    publish(root, 'ada_lovelace/stable.json', entry({ pid: other.pid, registration_nonce: 99 }))
+    const taking = entry({ pid: other.pid, registration_nonce: 99, channel: 'STABLE' })
+    publish(root, 'ada_lovelace/stable.json', taking)
+    await clock.advance(20_000)
     await clock.advance(20_000)
     expect(read(fileOf(root)).registration_nonce).toBe(99)
+    expect(faults).toEqual([expect.objectContaining({ code: 'entry-taken' })])
+    const { message } = faults[0] as Error
+    for (const named of [fileOf(root), '"Stable"', '"STABLE"', `pid ${other.pid}`])
+      expect(message).toContain(named)
     other.kill('SIGKILL')
     await new Promise((resolve) => other.once('exit', resolve))
     await clock.advance(60_000)

@@ -26,6 +26,7 @@ export { LeaseFault, type LeaseFaultCode, type LeaseFaultDetails } from './lease
 export { leaseKey } from './lease-key.js'
 export { LeaseStore } from './lease-store.js'
 export type { LeaseStoreOptions } from './lease-store-options.js'
+export { describeLockHolder } from './lock-holder.js'
 export { type TryFlock, tryFlock } from './native-flock.js'
 export { type ProcessState, processState } from './process-state.js'
 export type { ReleaseWatchOptions } from './release-watch.js'
