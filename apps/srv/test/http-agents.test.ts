@@ -175,7 +175,10 @@ describe('a pane over HTTP', () => {
     ['{"uid":"a","command":["sh"],"uid":"b"}', 'field 3 of the body repeats one before it'],
     ['{"uid":"a\\"b\\\\","\\u0075id":"b"}', 'field 2 of the body repeats one before it'],
     ['', 'uid required'],
-    ['{"uid":"a","env":{"uid":"b"},"command":[{"uid":"c"}],"more":[{"uid":"d"}]}', 'command.0 must be a string']
+    [
+      '{"uid":"a","env":{"uid":"b"},"command":[{"uid":"c"}],"more":[{"uid":"d"}]}',
+      'command.0 must be a string'
+    ]
   ]
   houseTest('with a body that is no request is refused, and the words say why', async ({ openHouse }) => {
     const house = await openHouse()
