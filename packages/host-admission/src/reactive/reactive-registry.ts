@@ -112,9 +112,7 @@ export class ReactiveRegistry {
 
   /** What other instances that may still run have published, read now. Never throws. */
   entriesOfOthers(): RegistryEntry[] {
-    return this.#folder
-      .entriesOfOthers((entry) => this.#liveness.isOwn(entry))
-      .filter((entry) => this.#liveness.mayAnswer(entry))
+    return this.#liveness.answering(this.#folder.entriesOfOthers((entry) => this.#liveness.isOwn(entry)))
   }
 
   /** Takes everything back and stops the timer. */
