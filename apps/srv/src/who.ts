@@ -2,11 +2,12 @@
  * `who`: who drives an agent, tier by tier, and how sure that is. It only looks and asks (R6); what nobody could say is
  * called unknown, never free (R8).
  */
-import { HandoverHolds, InstanceClient, OtherInstances, ReactiveRegistry } from '@agentmux/host-admission'
+import { InstanceClient, keptAgent, OtherInstances, ReactiveRegistry } from '@agentmux/host-admission'
 import type { Holder } from '@agentmux/lease-model'
 import { LeaseFault, LeaseStore } from '@agentmux/lease-store'
 import { durationText, EXIT_CODES, holderText, plainText } from '@agentmux/refusals'
 import { type CommonFlags, compose } from './compose.js'
+import { keptForText } from './kept-for-text.js'
 import { print } from './output.js'
 
 export interface WhoFlags extends CommonFlags {
@@ -32,16 +33,13 @@ export async function who(flags: WhoFlags): Promise<number> {
   const { hostname } = store.host
   const others = new OtherInstances({ registry, client: new InstanceClient({ clock }), hostname })
   const host = await onThisComputer(uid, store, others)
-  const kept = new HandoverHolds({ store }).refusalFor({ uid })?.retryAfterMs
-  const keptForAnotherMs = kept === undefined ? undefined : Math.max(0, Math.round(kept))
+  const kept = keptAgent(store, uid)
   if (flags.json) {
-    print(JSON.stringify({ uid, host, keptForAnotherMs, lan: NOT_YET, relay: NOT_YET }, undefined, 2))
+    print(JSON.stringify({ uid, host, kept: kept ?? null, lan: NOT_YET, relay: NOT_YET }, undefined, 2))
   } else {
     const nowMs = clock.wallMs()
     print(`this computer  ${tierText(host, nowMs)}`)
-    if (keptForAnotherMs !== undefined) {
-      print(`               kept for another channel for ${durationText(keptForAnotherMs)} after a take-over`)
-    }
+    if (kept !== undefined) print(`               kept ${keptForText(kept)}, after a take-over`)
     print(`network        ${tierText(NOT_YET, nowMs)}`)
     print(`relay          ${tierText(NOT_YET, nowMs)}`)
   }

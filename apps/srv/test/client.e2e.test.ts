@@ -1,5 +1,5 @@
 /** The command line and the running daemon: open, send, follow, close, agents, and what they say where there is none. */
-import { chmodSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseRefusal } from '@agentmux/refusals'
 import { describe, expect } from 'vitest'
@@ -233,6 +233,54 @@ describe('without a daemon', () => {
     const elsewhere = await scene.cli(['agents']).ended
     expect(elsewhere.code).toBe(69)
     expect(elsewhere.stderr).toContain('is not believed')
+  })
+
+  test('one that runs and whose file is open to others: whoever asks, starts or looks hears what to run, and it helps', async ({
+    scene
+  }) => {
+    const daemon = await Daemon.start(scene)
+    chmodSync(daemon.path, 0o644)
+    const command = `chmod 600 ${daemon.path}`
+    for (const args of [['agents'], ['open', '--uid', scene.uid, '--', 'true'], ['serve'], ['doctor']]) {
+      const { stdout, stderr } = await scene.cli(args).ended
+      expect(`${stdout}${stderr}`).toContain(`its file ${daemon.path} is not believed: others may read`)
+      expect(`${stdout}${stderr}`).toContain(command)
+      expect(`${stdout}${stderr}`).not.toMatch(/start one|no daemon of channel|about to/)
+    }
+    expect((await scene.cli(['serve']).ended).stderr).toContain(`pid ${daemon.program.pid}`)
+    await scene.start(command.split(' ')).ended
+    expect((await scene.cli(['agents']).ended).code).toBe(0)
+  })
+
+  test('one that runs and whose file is gone: serve names its process, and what to do', async ({ scene }) => {
+    const daemon = await Daemon.start(scene)
+    rmSync(daemon.path)
+    const { code, stderr } = await scene.cli(['serve']).ended
+    expect(code).toBe(75)
+    expect(stderr).toContain(`pid ${daemon.program.pid}`)
+    expect(stderr).toContain('its file was removed: end it and start it anew')
+  })
+
+  test('one of a channel whose files have the same name is not asked, and not taken for a second', async ({
+    scene
+  }) => {
+    const daemon = await Daemon.start(scene, 'a_b')
+    const channel = ['--channel', 'a/b']
+    for (const [args, exit] of [
+      [['agents', ...channel], 69],
+      [['open', ...channel, '--uid', scene.uid, '--', 'true'], 69],
+      [['serve', ...channel], 75],
+      [['doctor', ...channel], 0]
+    ] as const) {
+      const { code, stdout, stderr } = await scene.cli(args).ended
+      expect({ args, code }).toEqual({ args, code: exit })
+      expect(`${stdout}${stderr}`).toContain(
+        `the daemon at ${daemon.url} (pid ${daemon.program.pid}) is that of channel a_b`
+      )
+      expect(`${stdout}${stderr}`).toContain('channel a/b')
+      expect(`${stdout}${stderr}`).toContain('--channel')
+    }
+    expect((await daemon.ask('/api/v1/agents')).body).toEqual({ agents: [] })
   })
 
   test('a stopped one: Ctrl-C ends the question', async ({ scene }) => {

@@ -1,10 +1,11 @@
 /** The file by which a daemon is found: believed only if it is ours, closed to others, and names a place on loopback. */
-import { chmodSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import {
   daemonFilePath,
+  lookForDaemon,
   readDaemonFile,
   removeDaemonFile,
   writeDaemonFile
@@ -15,6 +16,7 @@ const daemon = {
   url: 'http://127.0.0.1:47000',
   authKey: 'a-key',
   pid: 42,
+  channel: 'Nightly 2',
   version: '1.0.0',
   startedAtMs: 1_700_000_000_000
 }
@@ -35,12 +37,53 @@ describe('the daemon file', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600)
   })
 
+  test('is not that of another channel whose file has the same name; one that does not say is taken for ours', () => {
+    const shared = sharedRoot()
+    const path = daemonFilePath(shared, 'nightly/2')
+    writeDaemonFile(path, daemon)
+    expect(lookForDaemon(shared, 'Nightly 2')).toEqual({ kind: 'found', daemon })
+    for (const other of ['nightly/2', 'nightly_2', 'NIGHTLY 2']) {
+      expect(lookForDaemon(shared, other)).toEqual({ kind: 'other-channel', daemon })
+    }
+    const { url, authKey, pid } = daemon
+    writeFileSync(path, JSON.stringify({ url, auth_key: authKey, pid, version: '1', started_at: 1 }))
+    expect(lookForDaemon(shared, 'nightly_2')).toMatchObject({ kind: 'found', daemon: { channel: '' } })
+  })
+
+  test.runIf(process.getuid?.() === 0)('of another user is ignored, and both users are named', () => {
+    const path = daemonFilePath(sharedRoot(), 'stable')
+    writeDaemonFile(path, daemon)
+    chownSync(path, 65_534, 65_534)
+    expect(readDaemonFile(path)).toMatchObject({
+      kind: 'ignored',
+      why: 'it belongs to user 65534, and we are user 0',
+      wayOut: expect.stringContaining(`chown 0 ${path}`)
+    })
+  })
+
+  test('where no folder can be made is a fault that names it, and ends', () => {
+    const fault = { name: 'LeaseFault', message: expect.stringContaining('/proc/none/agents/srv') }
+    const thrown = (act: () => void) => {
+      try {
+        act()
+      } catch (error) {
+        return error
+      }
+    }
+    expect(thrown(() => writeDaemonFile(daemonFilePath('/proc/none', 'stable'), daemon))).toMatchObject(fault)
+    expect(thrown(() => DaemonLock.take('/proc/none', 'stable'))).toMatchObject(fault)
+  })
+
   test('is ignored if others may read or write it, or it is a link', () => {
     const path = daemonFilePath(sharedRoot(), 'stable')
     writeDaemonFile(path, daemon)
     for (const mode of [0o640, 0o604, 0o620, 0o602]) {
       chmodSync(path, mode)
-      expect(readDaemonFile(path)).toMatchObject({ kind: 'ignored' })
+      expect(readDaemonFile(path)).toMatchObject({
+        kind: 'ignored',
+        why: `others may read or write it (mode ${mode.toString(8)})`,
+        wayOut: expect.stringContaining(`chmod 600 ${path}`)
+      })
     }
     chmodSync(path, 0o600)
     symlinkSync(path, `${path}.link`)

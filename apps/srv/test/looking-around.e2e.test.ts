@@ -1,8 +1,9 @@
 /** `who` and `doctor`: what they see, how sure they are, and that looking leaves nothing behind (R6, R8). */
-import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { Daemon } from './harness/daemon.js'
+import { HELD_TO_PERMISSIONS } from './harness/held-to-permissions.js'
 import { putLease } from './harness/lease-record.js'
 import { anotherProcess, olderBuild } from './harness/older-build.js'
 import { type Scene, test } from './harness/scene.js'
@@ -43,15 +44,27 @@ describe('who', () => {
   })
 
   test('an agent that nobody drives is free, for sure; nothing is made', async ({ scene }) => {
-    expect(await who(scene)).toMatchObject({ code: 0, host: { state: 'free', sure: true } })
+    expect(await who(scene)).toMatchObject({ code: 0, host: { state: 'free', sure: true }, kept: null })
     expect(existsSync(scene.shared)).toBe(false)
   })
 
   test('one that is kept after a take-over says so', async ({ scene }) => {
     await scene.cli(['take-over', scene.uid, '--yes', '--channel', 'beta']).ended
-    const { host, keptForAnotherMs } = await who(scene)
+    const { host, kept } = await who(scene)
     expect(host.state).toBe('free')
-    expect(keptForAnotherMs).toBeGreaterThan(0)
+    expect(kept).toEqual({
+      uid: scene.uid,
+      channel: 'beta',
+      version: expect.any(String),
+      oneProcess: false,
+      remainingMs: expect.any(Number)
+    })
+    expect(kept.remainingMs).toBeGreaterThan(0)
+    const words = /^ +kept for channel beta, v[\d.]+, for \d+ s more, after a take-over$/m
+    // Whoever it is kept for sees it as well.
+    for (const channel of ['stable', 'beta']) {
+      expect((await scene.cli(['who', scene.uid, '--channel', channel]).ended).stdout).toMatch(words)
+    }
   })
 
   test('an older build that has it without a lease is found by asking', async ({ scene }) => {
@@ -131,6 +144,33 @@ describe('doctor', () => {
     const { code, checks } = await checksOf(scene)
     expect(code).toBe(69)
     expect(checks['shared folder'].level).toBe('fail')
+  })
+
+  test('a folder that can never be made: fail, what is in the way is named, and nothing is made', async ({
+    scene
+  }) => {
+    const [file, link, closed] = [scene.newPath('file'), scene.newPath('link'), scene.newPath('closed')]
+    writeFileSync(file, '')
+    symlinkSync('/none/at/all', link)
+    mkdirSync(closed, { mode: 0o555 })
+    const before = readdirSync(scene.folder).sort()
+    for (const [folder, seen] of [
+      [join(file, 'in', 'it'), `${file} is not a folder`],
+      [link, `${link} is a link that leads nowhere`],
+      [join(closed, 'in', 'it'), `we may not write in ${closed} (EACCES)`],
+      [closed, `we may not write in ${closed} (EACCES)`],
+      ['/proc/none', 'nothing can be made in /proc (proc)']
+    ] as const) {
+      const doctor = scene.cli(['doctor', '--json', '--shared-dir', folder], { via: HELD_TO_PERMISSIONS })
+      const { code, stdout } = await doctor.ended
+      const checks: readonly { name: string }[] = JSON.parse(stdout).checks
+      const check = checks.find(({ name }) => name === 'shared folder')
+      expect({ code, check }).toEqual({
+        code: 69,
+        check: { name: 'shared folder', level: 'fail', seen, todo: expect.stringContaining('--shared-dir') }
+      })
+    }
+    expect(readdirSync(scene.folder).sort()).toEqual(before)
   })
 
   test('an instance that is registered and does not answer: warn, naming it', async ({ scene }) => {

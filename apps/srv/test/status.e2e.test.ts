@@ -38,7 +38,8 @@ describe('status', () => {
           driverPid: agent.pid,
           path: scene.leaseFile()
         }
-      ]
+      ],
+      kept: []
     })
     scene.trigger(stop)
     expect((await run.ended).code).toBe(0)
@@ -63,6 +64,33 @@ describe('status', () => {
     expect(more).toEqual([])
     scene.trigger(stop)
     await run.ended
+  })
+
+  test('shows for whom an agent is kept, and how much longer, beside the lease of whoever drives one', async ({
+    scene
+  }) => {
+    const stop = scene.newPath('stop')
+    const run = scene.run(scene.agent('agent', '--until', stop), { uid: 'another' })
+    await scene.audited('agent', 'begin')
+    const taken = [scene.uid, 'kept-too']
+    await Promise.all(taken.map((uid) => scene.cli(['take-over', uid, '--yes', '--channel', 'beta']).ended))
+    const [asData, asTable] = await Promise.all([
+      scene.cli(['status', '--json']).ended,
+      scene.cli(['status']).ended
+    ])
+    const { leases, kept } = JSON.parse(asData.stdout)
+    expect(leases).toMatchObject([{ uid: 'another', state: 'held' }])
+    const fields = { channel: 'beta', version: expect.any(String), oneProcess: false }
+    expect(kept).toEqual(taken.map((uid) => ({ uid, ...fields, remainingMs: expect.any(Number) })))
+    const rows = asTable.stdout.trimEnd().split('\n').slice(1)
+    expect(rows.map((row) => row.split(/ {2,}/).slice(0, 2))).toEqual([
+      [scene.uid, 'kept'],
+      ['another', 'held'],
+      ['kept-too', 'kept']
+    ])
+    expect(rows[0]).toMatch(/ kept +for channel beta, v[\d.]+, for \d+ s more$/)
+    scene.trigger(stop)
+    expect((await run.ended).code).toBe(0)
   })
 
   test('says for each lease what is known: dead, expired, unreadable, unknown', async ({ scene }) => {
@@ -105,7 +133,7 @@ describe('status', () => {
       `No agent is held on this host (${join(home, '.agentmux/shared/agents/registry/leases')}).\n`
     )
     const asData = await scene.cli(['status', '--json'], { environment }).ended
-    expect(JSON.parse(asData.stdout)).toEqual({ folder: expect.any(String), leases: [] })
+    expect(JSON.parse(asData.stdout)).toEqual({ folder: expect.any(String), leases: [], kept: [] })
     expect(readdirSync(home)).toEqual([])
   })
 

@@ -5,6 +5,8 @@ export type AdmissionFaultCode =
   | 'watchdog-failed'
   /** The admission was closed, before the call or during it. */
   | 'closed'
+  /** Another instance has the registry's file of one of our agents: nobody finds us by that name. Never thrown, only told. */
+  | 'entry-taken'
 
 /** Thrown when nothing could be granted or refused. Nothing is held then. */
 export class AdmissionFault extends Error {

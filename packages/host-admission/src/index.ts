@@ -28,6 +28,7 @@ export { InstanceClient, type InstanceClientOptions } from './instance/instance-
 export { InstanceEndpoint } from './instance/instance-endpoint.js'
 export { loopbackOrigin } from './instance/loopback-url.js'
 export type { ReleaseAnswer, ReleaseRequest } from './instance/release-answer.js'
+export { type KeptAgent, keptAgent, keptAgents } from './kept-agents.js'
 export { LinkedAbort } from './linked-abort.js'
 export { type HeldLease, localHolding, localHoldings } from './local-holding.js'
 export { type FileText, readPrivateFile, removeQuietly, replacePrivateFile } from './private-file.js'

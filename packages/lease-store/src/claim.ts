@@ -109,8 +109,8 @@ function grant(claimer: Claimer, paths: LeasePaths, request: ClaimRequest, taken
   const wallMs = clock.wallMs()
   const reclaimed = taken?.previous.why === 'reclaimed' ? taken.record : undefined
   let epoch = reclaimed?.epoch ?? 0
-  // A re-claim keeps its epoch, unless it has none or the caller has seen a higher one elsewhere.
-  if (epoch === 0 || epoch < epochFloor) {
+  // A re-claim keeps its epoch, unless it has none, a damaged one, or the caller has seen a higher one elsewhere.
+  if (epoch === 0 || epoch > Number.MAX_SAFE_INTEGER || epoch < epochFloor) {
     const counter = readEpoch(paths.epoch)
     epoch = nextEpoch({ counter, lease: taken?.record.epoch ?? 0, floor: epochFloor, wallMs })
     // Before the lease: an epoch that was given is never given again, even if the next line fails.

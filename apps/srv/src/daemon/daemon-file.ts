@@ -2,15 +2,19 @@
  * The file by which a daemon is found: where it listens and the key to it (PROTOCOL 1). It is believed only if it is ours
  * and closed to everybody else, so that nobody can send us, and our key, elsewhere.
  */
-import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { loopbackOrigin, removeQuietly, replacePrivateFile, stem } from '@agentmux/host-admission'
+import { createFolder } from '@agentmux/lease-store'
+import { cannotBeOpened, noDaemonFile, ofAnotherUser, openToOthers } from './not-believed.js'
 
 export interface DaemonFile {
   /** `http://127.0.0.1:PORT`. */
   readonly url: string
   readonly authKey: string
   readonly pid: number
+  /** As it was given; empty if unknown. The name of the file is only its stem. */
+  readonly channel: string
   readonly version: string
   /** Unix milliseconds. */
   readonly startedAtMs: number
@@ -19,8 +23,10 @@ export interface DaemonFile {
 export type DaemonFileLook =
   | { readonly kind: 'found'; readonly daemon: DaemonFile }
   | { readonly kind: 'missing' }
-  /** `why`: in a few words. */
-  | { readonly kind: 'ignored'; readonly why: string }
+  /** `why`: in a few words. `wayOut`: what to do, whole sentences. */
+  | { readonly kind: 'ignored'; readonly why: string; readonly wayOut: string }
+  /** Channels whose names differ in letter case or special characters alone have one file between them. */
+  | { readonly kind: 'other-channel'; readonly daemon: DaemonFile }
 
 const MODE = 0o600
 const MAX_BYTES = 16 * 1024
@@ -36,41 +42,50 @@ export function daemonFilePath(sharedRoot: string, channel: string): string {
   return join(daemonFolder(sharedRoot), `${stem(channel)}.json`)
 }
 
-/** Never throws. Whether that daemon still runs is another question. */
+/** Locked for as long as the daemon lives. */
+export function daemonLockPath(sharedRoot: string, channel: string): string {
+  return join(daemonFolder(sharedRoot), `${stem(channel)}.lock`)
+}
+
+/** The daemon of a channel, by its file. Never throws. Whether that daemon still runs is another question. */
+export function lookForDaemon(sharedRoot: string, channel: string): DaemonFileLook {
+  const look = readDaemonFile(daemonFilePath(sharedRoot, channel))
+  if (look.kind !== 'found' || look.daemon.channel === '' || look.daemon.channel === channel) return look
+  return { kind: 'other-channel', daemon: look.daemon }
+}
+
+/** What the file says, whichever channel it is of. Never throws. */
 export function readDaemonFile(path: string): DaemonFileLook {
   let descriptor: number
   try {
     descriptor = openSync(path, READ)
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    return code === 'ENOENT' || code === 'ENOTDIR'
-      ? { kind: 'missing' }
-      : { kind: 'ignored', why: `it cannot be opened (${code})` }
+    return code === 'ENOENT' || code === 'ENOTDIR' ? { kind: 'missing' } : cannotBeOpened(path, code)
   }
   try {
     const stats = fstatSync(descriptor)
-    if (!stats.isFile() || stats.size > MAX_BYTES) return { kind: 'ignored', why: 'it is no such file' }
+    if (!stats.isFile() || stats.size > MAX_BYTES) return noDaemonFile('it is no such file')
     const us = process.geteuid?.()
-    if (us !== undefined && stats.uid !== us) return { kind: 'ignored', why: 'it belongs to another user' }
-    if (us !== undefined && (stats.mode & 0o077) !== 0) {
-      return { kind: 'ignored', why: 'others may read or write it' }
-    }
+    if (us !== undefined && stats.uid !== us) return ofAnotherUser(path, stats.uid, us)
+    if (us !== undefined && (stats.mode & 0o077) !== 0) return openToOthers(path, stats.mode)
     const daemon = parseDaemonFile(readFileSync(descriptor, 'utf8'))
-    return daemon === undefined ? { kind: 'ignored', why: 'it cannot be read' } : { kind: 'found', daemon }
+    return daemon === undefined ? noDaemonFile('it cannot be read') : { kind: 'found', daemon }
   } catch {
-    return { kind: 'ignored', why: 'it cannot be read' }
+    return noDaemonFile('it cannot be read')
   } finally {
     closeSync(descriptor)
   }
 }
 
-/** Replaces whatever is there. @throws what node:fs throws. */
+/** Replaces whatever is there. @throws LeaseFault `io`; what node:fs throws. */
 export function writeDaemonFile(path: string, daemon: DaemonFile): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  createFolder(dirname(path), { durable: false })
   const text = JSON.stringify({
     url: daemon.url,
     auth_key: daemon.authKey,
     pid: daemon.pid,
+    channel: daemon.channel,
     version: daemon.version,
     started_at: daemon.startedAtMs
   })
@@ -91,7 +106,7 @@ function parseDaemonFile(text: string): DaemonFile | undefined {
     return undefined
   }
   if (typeof value !== 'object' || value === null) return undefined
-  const { url, auth_key, pid, version, started_at } = value as Readonly<Record<string, unknown>>
+  const { url, auth_key, pid, channel, version, started_at } = value as Readonly<Record<string, unknown>>
   if (typeof url !== 'string' || typeof auth_key !== 'string' || !KEY.test(auth_key)) return undefined
   const origin = loopbackOrigin(url)
   if (origin === undefined || !Number.isSafeInteger(pid)) return undefined
@@ -99,6 +114,7 @@ function parseDaemonFile(text: string): DaemonFile | undefined {
     url: origin,
     authKey: auth_key,
     pid: pid as number,
+    channel: typeof channel === 'string' ? channel : '',
     version: typeof version === 'string' ? version : '',
     startedAtMs: typeof started_at === 'number' ? started_at : 0
   }

@@ -3,11 +3,9 @@
  * kernel gives it up with the process, however that ends. The file itself is never renamed, replaced or removed (R11).
  */
 import { closeSync, constants, fstatSync, openSync, statSync } from 'node:fs'
-import { join } from 'node:path'
-import { stem } from '@agentmux/host-admission'
-import { tryFlock } from '@agentmux/lease-store'
-import { daemonFolder } from './daemon-file.js'
-import { makeFolder } from './make-folder.js'
+import { dirname } from 'node:path'
+import { createFolder, tryFlock } from '@agentmux/lease-store'
+import { daemonLockPath } from './daemon-file.js'
 
 const OPEN = constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0)
 
@@ -18,11 +16,10 @@ export class DaemonLock {
     this.#descriptor = descriptor
   }
 
-  /** Undefined if another process has it. @throws what node:fs throws; LeaseFault where there is no flock. */
+  /** Undefined if another process has it. @throws what node:fs throws; LeaseFault for the folder, or where there is no flock. */
   static take(sharedRoot: string, channel: string): DaemonLock | undefined {
-    const folder = daemonFolder(sharedRoot)
-    makeFolder(folder)
-    const path = join(folder, `${stem(channel)}.lock`)
+    const path = daemonLockPath(sharedRoot, channel)
+    createFolder(dirname(path), { durable: false })
     for (;;) {
       // Node opens everything close-on-exec: no child of ours keeps the lock.
       const descriptor = openSync(path, OPEN, 0o600)

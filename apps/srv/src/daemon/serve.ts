@@ -14,9 +14,10 @@ import { print } from '../output.js'
 import { fail } from '../report.js'
 import { sharedRoot } from '../shared-root.js'
 import { VERSION } from '../version.js'
+import { alreadyRuns } from './about-daemon.js'
 import { takeAuthKey } from './auth-key.js'
 import { composeDaemon, type Daemon } from './compose-daemon.js'
-import { daemonFilePath, readDaemonFile, removeDaemonFile, writeDaemonFile } from './daemon-file.js'
+import { daemonFilePath, lookForDaemon, removeDaemonFile, writeDaemonFile } from './daemon-file.js'
 import { DaemonLock } from './daemon-lock.js'
 import { endOrphans } from './end-orphans.js'
 import { type EndSignals, listenForEndSignals } from './end-signals.js'
@@ -48,7 +49,10 @@ export async function serve(flags: ServeFlags, crashes: CrashHandler): Promise<n
   let lock: DaemonLock | undefined
   try {
     lock = DaemonLock.take(shared, channel)
-    if (lock === undefined) return fail(flags, EXIT_CODES.heldElsewhere, alreadyRuns(shared, channel))
+    if (lock === undefined) {
+      const message = alreadyRuns(shared, channel, lookForDaemon(shared, channel))
+      return fail(flags, EXIT_CODES.heldElsewhere, message)
+    }
     let url = ''
     const { log, flush } = createLog({ secrets: [key] })
     const daemon = composeDaemon({
@@ -71,10 +75,11 @@ export async function serve(flags: ServeFlags, crashes: CrashHandler): Promise<n
         signal: signals.asked,
         onFault: ({ uid }, fault) => log.warn({ event: 'orphan', uid, fault: String(fault) }, 'not ended')
       })
-      const file = { url, authKey: key, pid: process.pid, version: VERSION, startedAtMs: clock.wallMs() }
+      const { pid } = process
+      const file = { url, authKey: key, pid, channel, version: VERSION, startedAtMs: clock.wallMs() }
       writeDaemonFile(path, file)
       log.info({ event: 'started', url, channel, version: VERSION, shared }, 'the daemon answers')
-      print(flags.json ? JSON.stringify({ url, channel, pid: process.pid, version: VERSION }) : url)
+      print(flags.json ? JSON.stringify({ url, channel, pid, version: VERSION }) : url)
       return await untilEnd(signals, crashes)
     } finally {
       await shutDown(daemon, signals)
@@ -134,15 +139,6 @@ async function orAfter(boundMs: number, done: Promise<unknown>): Promise<void> {
   })
   await Promise.race([done, enough])
   clearTimeout(timer)
-}
-
-function alreadyRuns(shared: string, channel: string): string {
-  const look = readDaemonFile(daemonFilePath(shared, channel))
-  const where =
-    look.kind === 'found'
-      ? `it answers at ${look.daemon.url} (pid ${look.daemon.pid})`
-      : 'it is about to start or to end'
-  return `a daemon of channel ${channel} runs already on this shared folder: ${where}`
 }
 
 /** The disk, the port, the lock: not our mistake. */

@@ -1,23 +1,24 @@
 /** The daemon of this channel: its file, and whether it answers to the key in it. The key is not shown (R16). */
 import { plainText } from '@agentmux/refusals'
 import { DaemonClient } from '../client/daemon-client.js'
-import { daemonFilePath, readDaemonFile } from '../daemon/daemon-file.js'
-import { PROGRAM } from '../output.js'
+import { notBelieved, OTHER_CHANNEL, START_DAEMON, sharedFile } from '../daemon/about-daemon.js'
+import { lookForDaemon } from '../daemon/daemon-file.js'
 import type { Check } from './check.js'
 
 const name = 'daemon'
 const TIMEOUT_MS = 5_000
-const START = `Start it with \`${PROGRAM} serve\`.`
+const START = `Start it with ${START_DAEMON}.`
 
 export async function checkDaemon(sharedRoot: string, channel: string, version: string): Promise<Check> {
-  const path = daemonFilePath(sharedRoot, channel)
-  const look = readDaemonFile(path)
-  const shown = plainText(path, 300)
+  const look = lookForDaemon(sharedRoot, channel)
   if (look.kind === 'missing') {
     return { name, level: 'ok', seen: `none runs for channel ${plainText(channel, 64)}; run needs none` }
   }
   if (look.kind === 'ignored') {
-    return { name, level: 'warn', seen: `${shown} is not believed: ${look.why}`, todo: `Remove it. ${START}` }
+    return { name, level: 'warn', seen: notBelieved(sharedRoot, channel, look.why), todo: look.wayOut }
+  }
+  if (look.kind === 'other-channel') {
+    return { name, level: 'warn', seen: sharedFile(look.daemon, channel), todo: OTHER_CHANNEL }
   }
   const { url, pid } = look.daemon
   const where = `${url} (pid ${pid})`

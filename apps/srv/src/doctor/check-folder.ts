@@ -3,6 +3,7 @@ import { type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { doubtsAbout } from '@agentmux/lease-store'
 import { plainText } from '@agentmux/refusals'
+import { whyNotMade } from './can-be-made.js'
 import type { Check } from './check.js'
 
 const PATH_LENGTH = 300
@@ -16,17 +17,11 @@ export function checkFolder(sharedRoot: string, leases: string): Check[] {
 function checkOwner(sharedRoot: string, leases: string): Check {
   const name = 'shared folder'
   const shown = plainText(sharedRoot, PATH_LENGTH)
+  const unusable = whyNotMade(leases)
+  if (unusable !== undefined) return { name, level: 'fail', ...unusable }
   const stats = statOf(leases) ?? statOf(sharedRoot)
   if (stats === undefined) {
     return { name, level: 'ok', seen: `${shown} is not there yet: the first agent makes it` }
-  }
-  if (!stats.isDirectory()) {
-    return {
-      name,
-      level: 'fail',
-      seen: `${shown} is not a folder`,
-      todo: 'Move what stands there, or choose another with --shared-dir.'
-    }
   }
   const us = process.geteuid?.()
   if (us === undefined) return { name, level: 'ok', seen: shown }

@@ -3,10 +3,11 @@
  * removed only if it is still ours. One timer serves all. A disk that fails costs being found, never the agent.
  */
 import { randomInt } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CancelTimer, Clock, HostIdentity } from '@agentmux/lease-model'
+import { createFolder, LeaseFault } from '@agentmux/lease-store'
+import { AdmissionFault } from '../admission-fault.js'
 import { loopbackOrigin } from '../instance/loopback-url.js'
 import { replacePrivateFile } from '../private-file.js'
 import { formatEntry, type OwnEntry, type RegistryEntry } from './registry-entry.js'
@@ -56,6 +57,7 @@ export class ReactiveRegistry {
   readonly #pid: number
   readonly #onFault: (fault: unknown) => void
   readonly #registered = new Map<number, Registered>()
+  readonly #toldTaken = new Set<number>()
   #cancelTimer: CancelTimer | undefined
 
   /** Touches nothing: folders are made by the first registration. */
@@ -98,6 +100,7 @@ export class ReactiveRegistry {
     const registered = this.#registered.get(nonce)
     if (registered === undefined || nonce === 0) return
     this.#registered.delete(nonce)
+    this.#toldTaken.delete(nonce)
     if (this.#registered.size === 0) this.#stop()
     const before = this.#newestByPath().get(registered.path)
     const file = this.#folder.read(registered.path)
@@ -109,9 +112,7 @@ export class ReactiveRegistry {
 
   /** What other instances that may still run have published, read now. Never throws. */
   entriesOfOthers(): RegistryEntry[] {
-    return this.#folder
-      .entriesOfOthers((entry) => this.#liveness.isOwn(entry))
-      .filter((entry) => this.#liveness.mayAnswer(entry))
+    return this.#liveness.answering(this.#folder.entriesOfOthers((entry) => this.#liveness.isOwn(entry)))
   }
 
   /** Takes everything back and stops the timer. */
@@ -138,15 +139,28 @@ export class ReactiveRegistry {
     let written = 0
     for (const registered of this.#newestByPath().values()) {
       if (!this.#registered.has(registered.entry.nonce)) continue
-      if (!this.#belongsToAnother(registered.path)) this.#write(registered)
+      const other = this.#otherIn(registered.path)
+      if (other === undefined) this.#write(registered)
+      else this.#tellTaken(registered, other)
       if (++written % BATCH === 0) await nextTurn()
     }
   }
 
   /** Two instances of one channel may run agents of one name: the newer keeps the file, or they would take turns in it. */
-  #belongsToAnother(path: string): boolean {
+  #otherIn(path: string): RegistryEntry | undefined {
     const file = this.#folder.read(path)
-    return file.kind === 'entry' && !this.#liveness.isOwn(file.entry) && this.#liveness.mayAnswer(file.entry)
+    if (file.kind !== 'entry' || this.#liveness.isOwn(file.entry)) return undefined
+    return this.#liveness.mayAnswer(file.entry) ? file.entry : undefined
+  }
+
+  /** Once for each of ours. Channels whose names differ in letter case or special characters alone share a file, too. */
+  #tellTaken({ path, entry }: Registered, other: RegistryEntry): void {
+    if (this.#toldTaken.has(entry.nonce)) return
+    this.#toldTaken.add(entry.nonce)
+    const message =
+      `${path}, by which channel ${JSON.stringify(entry.channel)} would be found, is that of pid ${other.pid} ` +
+      `(channel ${JSON.stringify(other.channel)}) now: give one of the two another --channel or --agent`
+    this.#onFault(new AdmissionFault('entry-taken', message))
   }
 
   #newestByPath(): Map<string, Registered> {
@@ -158,7 +172,7 @@ export class ReactiveRegistry {
   #write({ path, entry }: Registered): void {
     const text = formatEntry(entry, this.#clock.wallMs())
     const write = () => {
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+      createFolder(dirname(path), { durable: false })
       replacePrivateFile(path, text, { mode: 0o600, temporary: `${path}.tmp` })
     }
     try {
@@ -166,7 +180,7 @@ export class ReactiveRegistry {
         write()
       } catch (fault) {
         // Whoever took back the last entry of the name removed its folder in between.
-        if (!isMissing(fault)) throw fault
+        if (!hasVanished(fault)) throw fault
         write()
       }
     } catch (fault) {
@@ -175,6 +189,8 @@ export class ReactiveRegistry {
   }
 }
 
-function isMissing(fault: unknown): boolean {
+/** Its folder, while it was made or once it was there. */
+function hasVanished(fault: unknown): boolean {
+  if (fault instanceof LeaseFault) return fault.errno === 'EEXIST' || fault.errno === 'ENOENT'
   return fault instanceof Error && 'code' in fault && fault.code === 'ENOENT'
 }

@@ -1,10 +1,10 @@
 /**
  * The files of the reactive registry: `<shared>/agents/reactive/<stem(agent name)>/<stem(channel)>.json`. Reads what is
  * there without trusting any of it; creates nothing, and removes only what its callers say. Folders that hold nothing but
- * our own entries are not read again until they change, and looked at four times a second at most, so that a look costs an
- * instance of many agents little.
+ * our own entries are not read again until they change, and looked at four times a second at most; a file of others is
+ * looked at each time and read again when it has changed. So a look costs little, with many agents here and beside us.
  */
-import { readdirSync, rmdirSync, type Stats, statSync } from 'node:fs'
+import { lstatSync, readdirSync, rmdirSync, type Stats, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Clock } from '@agentmux/lease-model'
 import { readPrivateFile, removeQuietly } from '../private-file.js'
@@ -30,8 +30,15 @@ const OURS_GOOD_FOR_MS = 250
 interface Listing {
   readonly stamp: string
   readonly lookedAtMs: number
-  /** What has to be read each time: everything but our own entries. */
-  readonly files: readonly string[]
+  /** What has to be looked at each time: everything but our own entries. */
+  readonly files: readonly ReadFile[]
+}
+
+interface ReadFile {
+  readonly path: string
+  /** Which file it was, and when it was written; undefined if it is to be read again in any case. */
+  readonly stamp: string | undefined
+  readonly file: EntryFile
 }
 
 export class RegistryFolder {
@@ -67,7 +74,7 @@ export class RegistryFolder {
     }
   }
 
-  /** Every entry that is not ours, read anew. */
+  /** Every entry that is not ours, as it is now. */
   entriesOfOthers(isOwn: (entry: RegistryEntry) => boolean): RegistryEntry[] {
     const names = namesIn(this.path, MAX_FOLDERS)
     const nowMs = this.#clock.bootMs()
@@ -80,19 +87,32 @@ export class RegistryFolder {
       if (stats === undefined) continue
       const stamp = `${stats.ino} ${stats.mtimeMs}`
       const files = known?.stamp === stamp ? known.files : entryFilesIn(folder)
-      const notOurs = files.filter((path) => {
-        const file = this.read(path)
-        if (file.kind !== 'entry') return true
-        const isOurs = isOwn(file.entry)
-        if (!isOurs) others.push(file.entry)
-        return !isOurs
+      const notOurs = files.flatMap((before) => {
+        const read = this.#readIfChanged(before)
+        if (read.file.kind !== 'entry') return [read]
+        if (isOwn(read.file.entry)) return []
+        others.push(read.file.entry)
+        return [read]
       })
-      const settled = this.#clock.wallMs() - stats.mtimeMs > SETTLED_MS
-      if (settled) this.#listings.set(name, { stamp, lookedAtMs: nowMs, files: notOurs })
+      if (this.#isSettled(stats)) this.#listings.set(name, { stamp, lookedAtMs: nowMs, files: notOurs })
       else this.#listings.delete(name)
     }
     if (this.#listings.size > names.length) this.#forgetAllBut(new Set(names))
     return others
+  }
+
+  #readIfChanged(before: ReadFile): ReadFile {
+    const { path } = before
+    // Before it is read: what is written in between has another stamp the next time.
+    const stats = linkStatsOf(path)
+    const settled = stats !== undefined && this.#isSettled(stats)
+    const stamp = settled ? `${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}` : undefined
+    if (stamp !== undefined && stamp === before.stamp) return before
+    return { path, stamp, file: this.read(path) }
+  }
+
+  #isSettled({ mtimeMs, ctimeMs }: Stats): boolean {
+    return this.#clock.wallMs() - Math.max(mtimeMs, ctimeMs) > SETTLED_MS
   }
 
   #forgetAllBut(names: ReadonlySet<string>): void {
@@ -121,6 +141,15 @@ export function statsOf(path: string): Stats | undefined {
   }
 }
 
+/** Of a link itself: it is not followed when it is read. */
+function linkStatsOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })
+  } catch {
+    return undefined
+  }
+}
+
 /** What cannot be listed holds nothing that could be believed. */
 function namesIn(folder: string, limit = MAX_FILES_PER_FOLDER): string[] {
   try {
@@ -130,8 +159,8 @@ function namesIn(folder: string, limit = MAX_FILES_PER_FOLDER): string[] {
   }
 }
 
-function entryFilesIn(folder: string): string[] {
+function entryFilesIn(folder: string): ReadFile[] {
   return namesIn(folder)
     .filter((name) => name.endsWith(SUFFIX))
-    .map((name) => join(folder, name))
+    .map((name) => ({ path: join(folder, name), stamp: undefined, file: { kind: 'missing' } }))
 }

@@ -38,6 +38,16 @@ export class RegistryLiveness {
     return this.#runs(entry) || this.#ageMs(entry) < FRESH_MS
   }
 
+  /** Those of which `mayAnswer` is true. An instance has an entry for every agent, and its process is looked at once. */
+  answering(entries: readonly RegistryEntry[]): RegistryEntry[] {
+    const runs = new Map<number, boolean>()
+    return entries.filter((entry) => {
+      const known = runs.get(entry.pid) ?? this.#runs(entry)
+      runs.set(entry.pid, known)
+      return known || this.#ageMs(entry) < FRESH_MS
+    })
+  }
+
   /** Whether a start-up sweep drops it. */
   isStale(entry: RegistryEntry): boolean {
     if (this.ownNonces.has(entry.nonce)) return false
