@@ -67,9 +67,20 @@ function replace(
   return grant(claimer, paths, request, taken)
 }
 
-/** The record whose place is taken. */
+/** The lease that was there comes back: its holder's, if the holder claims again; else the only trace of a claim (R12). */
+function undo(path: string, taken: Taken | undefined): void {
+  try {
+    if (taken === undefined) removeQuietly(path)
+    else replaceFile(path, Buffer.from(taken.text, 'latin1'))
+  } catch {
+    removeQuietly(path)
+  }
+}
+
+/** The record whose place is taken, and the text it stood in. */
 interface Taken {
   readonly record: LeaseRecord
+  readonly text: string
   readonly previous: PreviousClaim
 }
 
@@ -78,7 +89,7 @@ function takenOver(
   sight: Extract<Sight, { kind: 'record' }>,
   why: PreviousClaim['why']
 ): Taken {
-  const { record } = sight
+  const { record, text } = sight
   const previous: PreviousClaim = {
     uid: record.instance_id,
     claimId: record.claim_id,
@@ -88,7 +99,7 @@ function takenOver(
     driverPid: record.driver_pid,
     driverStartTicks: record.driver_start_ticks
   }
-  return { record, previous }
+  return { record, text, previous }
 }
 
 function turnedAway(
@@ -130,7 +141,7 @@ function grant(claimer: Claimer, paths: LeasePaths, request: ClaimRequest, taken
     syncFolder(folder)
   } catch (error) {
     // What is not known to be on the disk is not granted, and must not keep others away either.
-    removeQuietly(paths.lease)
+    undo(paths.lease, taken)
     throw error
   }
   eyes.forget(paths.key)

@@ -28,12 +28,12 @@ export const MAX_IN_PLACE_BYTES = 4_096
  *
  * @throws LeaseFault `io`; the old file is then still in place and no temporary one is left.
  */
-export function replaceFile(path: string, text: string): void {
+export function replaceFile(path: string, content: string | Buffer): void {
   const temporary = `${path}.tmp`
   try {
     const descriptor = createAnew(temporary)
     try {
-      writeAll(descriptor, Buffer.from(text))
+      writeAll(descriptor, typeof content === 'string' ? Buffer.from(content) : content)
       fsyncSync(descriptor)
     } finally {
       closeSync(descriptor)
