@@ -5,6 +5,7 @@
 import type { AcquireResult, HeldAgentLease, HostAdmission } from '@agentmux/host-admission'
 import type { AgentRef, Clock } from '@agentmux/lease-model'
 import { type Refusal, waitingMessage, waitRanOutRefusal, watchingMessage } from '@agentmux/refusals'
+import { leaveIdleMemoryAlone } from './idle-memory.js'
 import type { OlderBuilds } from './older-builds.js'
 import type { Progress } from './progress.js'
 
@@ -78,6 +79,7 @@ async function waitOnce(
   options: WaitOptions & { readonly startedMs: number; readonly leftMs: number }
 ): Promise<void> {
   const { agent, clock, signal, progress, waitMs, startedMs, leftMs } = options
+  leaveIdleMemoryAlone()
   if (result.kind === 'driven' || (result.kind === 'refused' && result.refusal.kind !== 'held')) {
     progress.show(result.refusal.message)
     await clock.sleep(Math.min(ASK_AGAIN_MS, leftMs), signal)
