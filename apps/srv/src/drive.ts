@@ -8,6 +8,7 @@ import { childEnvironment } from './child-environment.js'
 import { type CrashHandler, INTERNAL_ERROR } from './crash.js'
 import { Driver } from './driver.js'
 import { endCrashed, endLost, type GaveUp, giveUp, letGo } from './ending.js'
+import { leaveIdleMemoryAlone } from './idle-memory.js'
 import { stopWhenStopped } from './job-control.js'
 import { say } from './output.js'
 import { reportHandOver, reportLoss } from './report.js'
@@ -52,6 +53,7 @@ export async function drive(lease: HeldAgentLease, parts: DriveParts): Promise<n
   if (started.kind === 'lost') return reportLoss(parts.flags, started.refusal)
   const driver = started.child
   const forget = endWithUs(driver)
+  leaveIdleMemoryAlone()
   const { holds } = parts.others.admission
   const requests = new HandOverRequests({ holds, uid: lease.agent.uid })
   const listener = listenInBackground(lease, requests, parts.others)

@@ -2,11 +2,10 @@
  * `run`: holds the agent's lease while a command runs. Gets the lease first, or says who has it and starts nothing; the
  * rest is in drive.ts.
  */
-import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { AdmissionFault, HostAdmission, SharedRecord } from '@agentmux/host-admission'
 import type { AgentRef, Clock } from '@agentmux/lease-model'
-import { LeaseFault } from '@agentmux/lease-store'
+import { LeaseFault, randomUuid } from '@agentmux/lease-store'
 import { EXIT_CODES, leaseIoRefusal } from '@agentmux/refusals'
 import { adviceFor } from './advice.js'
 import type { Started } from './commands/context.js'
@@ -130,7 +129,7 @@ async function getAgent(
     return await waitForAgent(admission, {
       agent,
       olderBuilds: new OlderBuilds({ admission, sharedRoot, clock, advice: adviceFor(flags) }),
-      blockId: randomUUID(),
+      blockId: randomUuid(),
       clock,
       signal,
       progress,

@@ -11,6 +11,7 @@ import {
   waitRanOutRefusal,
   watchingMessage
 } from '@agentmux/refusals'
+import { leaveIdleMemoryAlone } from './idle-memory.js'
 import type { OlderBuilds } from './older-builds.js'
 import type { Progress } from './progress.js'
 
@@ -88,6 +89,7 @@ async function waitOnce(
   options: WaitOptions & { readonly startedMs: number; readonly leftMs: number }
 ): Promise<void> {
   const { agent, clock, signal, progress, waitMs, startedMs, leftMs } = options
+  leaveIdleMemoryAlone()
   if (result.kind === 'driven' || (result.kind === 'refused' && result.refusal.kind !== 'held')) {
     progress.show(result.refusal.message)
     await clock.sleep(Math.min(ASK_AGAIN_MS, leftMs), signal)

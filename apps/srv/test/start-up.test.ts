@@ -1,38 +1,33 @@
-/** What is loaded to run a command: nothing of the daemon's, so that a run starts as fast as it ever did. */
-import { readdirSync, readFileSync } from 'node:fs'
+/** What is loaded before a command starts: nothing that a run does not need, as every part of it makes the start later. */
+import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { describe, expect, test } from 'vitest'
-import { CLI } from './harness/scene.js'
+import { describe, expect } from 'vitest'
+import { CLI, fixture, test } from './harness/scene.js'
 
-const DIST = dirname(CLI)
 /** As only the web server has it in its code. */
 const WEB_SERVER = 'FST_ERR_'
+/** Each takes longer to load than a claim takes. */
+const NOT_NEEDED = ['crypto', 'http', 'fs/promises', 'readline', 'v8']
 
-/** A file and all that it loads whatever is asked of it. */
-function loadedWith(file: string, seen = new Set<string>()): Set<string> {
-  if (seen.has(file)) return seen
-  seen.add(file)
-  const code = readFileSync(join(DIST, file), 'utf8')
-  for (const [, other = ''] of code.matchAll(/^(?:import|export)\b[^;]*?["']\.\/([^"']+\.js)["']/gm)) {
-    loadedWith(other, seen)
-  }
-  return seen
-}
-
-function codeOf(files: Iterable<string>): string {
-  return [...files].map((file) => readFileSync(join(DIST, file), 'utf8')).join('\n')
-}
-
-function chunk(name: string): string {
-  const file = readdirSync(DIST).find((one) => new RegExp(`^${name}-[A-Z0-9]+\\.js$`).test(one))
-  if (file === undefined) throw new Error(`there is no ${name} in ${DIST}`)
-  return file
+function built(file: string): string {
+  return readFileSync(join(dirname(CLI), file), 'utf8')
 }
 
 describe('the program', () => {
-  test('loads no web server for a run, and has one for the daemon', () => {
-    expect(codeOf(loadedWith('cli.js'))).not.toContain(WEB_SERVER)
-    expect(codeOf(loadedWith(chunk('run')))).not.toContain(WEB_SERVER)
-    expect(codeOf(loadedWith(chunk('serve')))).toContain(WEB_SERVER)
+  test('has its web server in a file of its own, which only the daemon loads', () => {
+    expect(built('cli.js')).not.toContain(WEB_SERVER)
+    expect(built('daemon.js')).toContain(WEB_SERVER)
+  })
+
+  test('loads no part of Node before its command starts that the start does not need', async ({ scene }) => {
+    const loaded = scene.newPath('loaded')
+    const run = scene.run(['true'], {
+      nodeFlags: ['--require', fixture('loaded-at-start.cjs')],
+      environment: { LOADED_AT_START: loaded }
+    })
+    expect(await run.ended).toMatchObject({ code: 0 })
+    const modules = readFileSync(loaded, 'utf8').split('\n')
+    expect(modules).toContain('NativeModule child_process')
+    expect(modules.filter((name) => NOT_NEEDED.includes(name.replace('NativeModule ', '')))).toEqual([])
   })
 })

@@ -1,5 +1,4 @@
 /** Which of the agents that others ask about this process holds, from the leases it holds now. No file, no lock. */
-import { createHash } from 'node:crypto'
 import type { AgentRef } from '@agentmux/lease-model'
 import type { ClaimantInfo } from './claimant-info.js'
 import type { Holding } from './instance/holding.js'
@@ -52,6 +51,8 @@ function leasesByUid(held: Iterable<HeldLease>): Map<string, HeldLease> {
 function holdingOf(lease: HeldLease | undefined, { hostname, channel, version }: ClaimantInfo): Holding {
   if (lease === undefined) return { held: false, hostname, channel: '', version: '', acquired_at_ms: 0 }
   // The hash tells one claim from another without giving away the mark by which its processes are found.
+  // Loaded by the first who asks: a holder that nobody asks about does not need it.
+  const { createHash } = process.getBuiltinModule('node:crypto')
   const claim = createHash('sha256').update(lease.claimId).digest('hex')
   return { held: true, hostname, channel, version, acquired_at_ms: lease.acquiredAtMs, claim }
 }

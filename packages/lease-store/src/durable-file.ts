@@ -2,7 +2,6 @@
  * Writing the small files of a lease, under the key's lock. A file is replaced whole or stays as it was, at a kill, a
  * full disk and a power cut; only a renewal, of which nothing durable is promised, writes in place.
  */
-import { randomUUID } from 'node:crypto'
 import {
   closeSync,
   constants,
@@ -14,6 +13,7 @@ import {
   writeSync
 } from 'node:fs'
 import { errnoOf, ioFault } from './lease-fault.js'
+import { randomUuid } from './random-uuid.js'
 import { SAFE } from './small-file.js'
 
 const MODE = 0o644
@@ -128,7 +128,7 @@ function renameOver(temporary: string, path: string): void {
 
 /** A folder in a file's place would be in the way for ever (R3). It may hold somebody's work: kept, elsewhere. */
 function moveAside(path: string): void {
-  renameSync(path, `${path}.damaged-${randomUUID().slice(0, 8)}`)
+  renameSync(path, `${path}.damaged-${randomUuid().slice(0, 8)}`)
 }
 
 function writeAll(descriptor: number, bytes: Buffer): void {

@@ -1,10 +1,10 @@
 /** Reads, once, which machine, namespaces and process this is. Linux has all of it; elsewhere the unknown is 0 or ''. */
-import { randomUUID } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname, uptime } from 'node:os'
 import { type HostIdentity, type InstanceIdentity, leaseHostname } from '@agentmux/lease-model'
 import { MAX_TEXT_CHARACTERS } from './lease-record.js'
 import { ownStartTicks } from './process-state.js'
+import { randomUuid } from './random-uuid.js'
 
 /** The kernel gives its first pid namespace this inode at every boot. */
 const INITIAL_PID_NAMESPACE = 0xeffffffc
@@ -54,7 +54,7 @@ export function createInstanceIdentity(options: { channel: string; version: stri
     }
   }
   return {
-    ownerBootId: randomUUID(),
+    ownerBootId: randomUuid(),
     channel: options.channel,
     version: options.version,
     pid: process.pid,

@@ -1,7 +1,7 @@
 /** The record that a claim writes: everything another process needs to judge its holder (R14). */
-import { randomUUID } from 'node:crypto'
 import type { Clock, HostIdentity, InstanceIdentity } from '@agentmux/lease-model'
 import type { LeaseRecord } from './lease-record.js'
+import { randomUuid } from './random-uuid.js'
 
 export interface RecordSource {
   readonly instance: InstanceIdentity
@@ -40,7 +40,7 @@ export function newRecord(
     pid_start_s: 0,
     channel: instance.channel,
     version: instance.version,
-    claim_id: randomUUID(),
+    claim_id: randomUuid(),
     host_boot_id: host.hostBootId,
     pid_ns: host.pidNs,
     time_ns: host.timeNs,

@@ -2,7 +2,7 @@
  * One HTTP request to an instance on this computer. It goes straight to loopback: no proxy, no name service, no kept
  * connection, no redirect followed. Time and size are bounded, an abort ends it at once, and nothing is left behind.
  */
-import { type RequestOptions, request as send } from 'node:http'
+import type { RequestOptions } from 'node:http'
 import type { LookupFunction } from 'node:net'
 import type { Clock } from '@agentmux/lease-model'
 import { parsedJson } from '../json-fields.js'
@@ -46,6 +46,8 @@ export function askLoopback(
 ): Promise<LoopbackAnswer> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason)
+    // Loaded by the first question: most holders never ask one, and a command must not start later for it.
+    const { request: send } = process.getBuiltinModule('node:http')
     const payload = asked.body === undefined ? undefined : Buffer.from(JSON.stringify(asked.body))
     const request = send(new URL(asked.path, endpoint.url), optionsOf(endpoint, asked, payload))
 

@@ -2,7 +2,6 @@
  * What this instance tells others about its agents: one file per agent, rewritten every 20 s while it is registered and
  * removed only if it is still ours. One timer serves all. A disk that fails costs being found, never the agent.
  */
-import { randomInt } from 'node:crypto'
 import { dirname } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CancelTimer, Clock, HostIdentity } from '@agentmux/lease-model'
@@ -84,7 +83,7 @@ export class ReactiveRegistry {
     if (loopbackOrigin(server.localUrl) === undefined) {
       throw new TypeError('an instance is registered by an http address on loopback')
     }
-    const nonce = randomInt(1, MAX_NONCE)
+    const nonce = process.getBuiltinModule('node:crypto').randomInt(1, MAX_NONCE)
     const path = this.#folder.fileOf(agent.agentName, server.channel)
     const { channel, localUrl, authKey } = server
     const entry = { ...agent, pid: this.#pid, channel, nonce, localUrl, authKey }

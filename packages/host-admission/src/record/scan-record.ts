@@ -2,8 +2,8 @@
  * Reading a record from a position to its present end, in chunks: takes no lock, creates nothing (R6), and holds one
  * chunk in memory however long the record is. A line that is still being written is left for the next scan.
  */
-import { constants } from 'node:fs'
-import { type FileHandle, open, readdir } from 'node:fs/promises'
+import { constants, promises as files } from 'node:fs'
+import type { FileHandle } from 'node:fs/promises'
 import { errnoOf, recordFault } from './record-fault.js'
 import { MAX_LINE_BYTES, parseLine, type RecordItem } from './record-line.js'
 import { segmentBases, segmentPath } from './record-paths.js'
@@ -85,7 +85,7 @@ async function* scanSegment(
 
 async function listBases(folder: string): Promise<number[]> {
   try {
-    return segmentBases(await readdir(folder))
+    return segmentBases(await files.readdir(folder))
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return []
     throw recordFault('read the folder', folder, error)
@@ -95,7 +95,7 @@ async function listBases(folder: string): Promise<number[]> {
 /** Undefined if it was removed since it was listed. */
 async function openToRead(path: string): Promise<FileHandle | undefined> {
   try {
-    return await open(path, constants.O_RDONLY | SAFE)
+    return await files.open(path, constants.O_RDONLY | SAFE)
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return undefined
     throw recordFault('open', path, error)

@@ -4,7 +4,7 @@
  * handed to the kernel, or on the disk with `durable`. Nothing is deleted unless `keepSegments` says so. It does not
  * know leases: that is RecordFence's part.
  */
-import { open } from 'node:fs/promises'
+import { promises as files } from 'node:fs'
 import { type Clock, createSystemClock } from '@agentmux/lease-model'
 import { FileLock, type LockOptions } from '@agentmux/lease-store'
 import type { AppendRequest, AppendResult, Withheld } from './append.js'
@@ -182,7 +182,7 @@ function checkPosition(from: number): void {
 
 async function syncFile(path: string): Promise<void> {
   try {
-    const file = await open(path, 'r+')
+    const file = await files.open(path, 'r+')
     try {
       await file.datasync()
     } finally {
