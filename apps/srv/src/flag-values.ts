@@ -1,6 +1,7 @@
 /** What the values of flags may be. Anything else is a usage error that says what is expected. */
 import { leaseKey } from '@agentmux/lease-store'
 import { InvalidArgumentError } from 'commander'
+import { isPrintable, nameProblem } from './agent-name.js'
 
 /** A day: longer graces and waits are typing errors, or mean for ever. */
 const MAX_SECONDS = 86_400
@@ -22,16 +23,26 @@ export function parseText(value: string): string {
   return value
 }
 
+/** An agent's name. */
+export function parseName(value: string): string {
+  refuseFlag(value)
+  const problem = nameProblem(value)
+  if (problem !== undefined) throw new InvalidArgumentError(`It ${problem}.`)
+  return value
+}
+
 export function parseChannel(value: string): string {
   const text = parseText(value)
   if (!isChannel(text)) {
-    throw new InvalidArgumentError(`It must be at most ${MAX_CHANNEL_BYTES} bytes long.`)
+    throw new InvalidArgumentError(
+      `It must be at most ${MAX_CHANNEL_BYTES} bytes long, without control or invisible characters.`
+    )
   }
   return text
 }
 
 export function isChannel(name: string): boolean {
-  return Buffer.byteLength(name) <= MAX_CHANNEL_BYTES
+  return Buffer.byteLength(name) <= MAX_CHANNEL_BYTES && isPrintable(name)
 }
 
 /** Seconds, with a fraction if wanted, as milliseconds. */

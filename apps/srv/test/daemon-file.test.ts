@@ -35,6 +35,19 @@ describe('the daemon file', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600)
   })
 
+  test('where no folder can be made is a fault that names it, and ends', () => {
+    const fault = { name: 'LeaseFault', message: expect.stringContaining('/proc/none/agents/srv') }
+    const thrown = (act: () => void) => {
+      try {
+        act()
+      } catch (error) {
+        return error
+      }
+    }
+    expect(thrown(() => writeDaemonFile(daemonFilePath('/proc/none', 'stable'), daemon))).toMatchObject(fault)
+    expect(thrown(() => DaemonLock.take('/proc/none', 'stable'))).toMatchObject(fault)
+  })
+
   test('is ignored if others may read or write it, or it is a link', () => {
     const path = daemonFilePath(sharedRoot(), 'stable')
     writeDaemonFile(path, daemon)

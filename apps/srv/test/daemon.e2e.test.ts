@@ -33,6 +33,8 @@ describe.concurrent('a daemon', () => {
     expect([typeof auth_key, typeof version, typeof started_at]).toEqual(['string', 'string', 'number'])
     expect((await daemon.ask('/api/v1/agents')).body).toEqual({ agents: [] })
     expect(`${daemon.program.stdout}${daemon.program.stderr}`).not.toContain(auth_key)
+    const said = await daemon.program.says(/"event":"started".*\n/)
+    expect(said.input.trimEnd().split('\n')).toHaveLength(1)
   })
 
   test('is the only one of its channel: a second says where it is; another channel runs beside it', async ({
@@ -48,6 +50,13 @@ describe.concurrent('a daemon', () => {
     expect(readFileSync(daemon.path, 'utf8')).toBe(before)
     const nightly = await Daemon.start(scene, 'nightly')
     expect(nightly.url).not.toBe(daemon.url)
+  })
+
+  test('where no folder can be made: exit 69, the folder named, at once', async ({ scene }) => {
+    const { code, stdout, stderr } = await scene.cli(['serve', '--shared-dir', '/proc/none']).ended
+    expect({ code, stdout }).toEqual({ code: 69, stdout: '' })
+    expect(stderr).toContain('the daemon could not be started')
+    expect(stderr).toContain('/proc/none/agents/srv')
   })
 
   test('is still the only one while it is stopped', async ({ scene }) => {

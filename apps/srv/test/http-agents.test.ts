@@ -2,8 +2,9 @@
 import { rmSync } from 'node:fs'
 import { parseRefusal } from '@agentmux/refusals'
 import { describe, expect } from 'vitest'
-import { houseTest } from './harness/http-house.js'
+import { FULL_KEY, houseTest } from './harness/http-house.js'
 import { bodyOf, metric, recordOf } from './harness/http-reading.js'
+import { askRaw } from './harness/raw-request.js'
 import { until } from './harness/until.js'
 
 /** An agent that repeats what it hears. */
@@ -134,8 +135,11 @@ describe('a pane over HTTP', () => {
     [{ uid: 7 }, 'uid must be a string'],
     [{ uid: 'a/b' }, 'uid cannot be an agent UID'],
     [{ uid: null }, 'uid must be a string'],
-    [{ agent: ' ' }, 'agent cannot be a name'],
-    [{ agent: 'x'.repeat(257) }, 'agent is too large'],
+    [{ agent: ' ' }, 'agent must not be empty'],
+    [{ agent: 7 }, 'agent must be a string'],
+    [{ agent: 'x'.repeat(129) }, 'agent must be at most 128 bytes long'],
+    [{ agent: 'a\u001b[2Jb' }, 'agent must not hold control or invisible characters'],
+    [{ agent: 'a\0b' }, 'agent must not hold control or invisible characters'],
     [{ command: undefined }, 'command required'],
     [{ command: 'claude' }, 'command must be an array'],
     [{ command: [] }, 'command.0 required'],
@@ -144,8 +148,9 @@ describe('a pane over HTTP', () => {
     [{ command: ['sh', 'a\0b'] }, 'command.1 must not hold a NUL'],
     [{ cwd: 'a\0b' }, 'cwd must not hold a NUL'],
     [{ env: ['x'] }, 'env must be an object'],
-    [{ env: { X: 1 } }, 'env is invalid'],
-    [{ env: { 'X=Y': '1' } }, 'env is invalid']
+    [{ env: { X: 1 } }, 'env has a value in it that must be a string'],
+    [{ env: { X: 'a\0b' } }, 'env has a value in it that must not hold a NUL'],
+    [{ env: { 'X=Y': '1' } }, 'env has a name in it that cannot be one']
   ]
   houseTest('with a mistake in it is refused, and the field is named', async ({ openHouse }) => {
     const house = await openHouse()
@@ -153,6 +158,45 @@ describe('a pane over HTTP', () => {
       const { status, body } = await house.client.post('/api/v1/agents', house.opening(more))
       expect({ status, body }, JSON.stringify(more)).toEqual({ status: 400, body: JSON.stringify({ error }) })
     }
+  })
+
+  const BODIES: readonly [string, string][] = [
+    ['null', 'the body must be an object, not null'],
+    ['[]', 'the body must be an object, not an array'],
+    ['[{"uid":"a"}]', 'the body must be an object, not an array'],
+    ['"uid"', 'the body must be an object, not a string'],
+    ['7', 'the body must be an object, not a number'],
+    ['true', 'the body must be an object, not a boolean'],
+    ['{"uid":', 'the body is not JSON'],
+    ['{"uid":"a"}{"uid":"b"}', 'the body is not JSON'],
+    ['{"__proto__":{"uid":"a"}}', 'the body must not have a field __proto__'],
+    ['{"uid":"a","env":{"\\u005f_proto__":{"x":"y"}}}', 'the body must not have a field __proto__'],
+    ['{"constructor":{"prototype":{}}}', 'the body must not have a field constructor.prototype'],
+    ['{"uid":"a","command":["sh"],"uid":"b"}', 'field 3 of the body repeats one before it'],
+    ['{"uid":"a\\"b\\\\","\\u0075id":"b"}', 'field 2 of the body repeats one before it'],
+    ['', 'uid required'],
+    ['{"uid":"a","env":{"uid":"b"},"command":[{"uid":"c"}],"more":[{"uid":"d"}]}', 'command.0 must be a string']
+  ]
+  houseTest('with a body that is no request is refused, and the words say why', async ({ openHouse }) => {
+    const house = await openHouse()
+    for (const [text, error] of BODIES) {
+      const answer = await askRaw(house.port, {
+        method: 'POST',
+        path: '/api/v1/agents',
+        headers: {
+          host: `127.0.0.1:${house.port}`,
+          'x-authkey': FULL_KEY,
+          'content-type': 'application/json',
+          'content-length': String(Buffer.byteLength(text))
+        },
+        body: text
+      })
+      expect({ status: answer.status, body: answer.body }, text).toEqual({
+        status: 400,
+        body: JSON.stringify({ error })
+      })
+    }
+    expect(bodyOf(await house.client.get('/api/v1/agents'))).toEqual({ agents: [] })
   })
 
   houseTest('takes no turn that is too long', async ({ openHouse }) => {

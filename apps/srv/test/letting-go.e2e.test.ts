@@ -333,6 +333,13 @@ const TURNED_AWAY: readonly (readonly [string, string, Asked, number, string])[]
   ],
   ['a huge body', '/agentmux/agent/release', { body: { uid: 'x'.repeat(100_000) } }, 413, 'body too large'],
   ['half a body', '/agentmux/agent/release', { body: '{"uid":' }, 400, 'the body is not JSON'],
+  [
+    'null for a body',
+    '/agentmux/agent/release',
+    { body: 'null' },
+    400,
+    'the body must be an object, not null'
+  ],
   ['no UID', '/agentmux/agent/release', { body: {} }, 400, 'uid required'],
   ['a UID that is no text', '/agentmux/agent/release', { body: { uid: 7 } }, 400, 'uid required'],
   [

@@ -24,6 +24,17 @@ const MISTAKES: readonly (readonly [string, readonly string[], string])[] = [
   ['-E above 255', ['run', ...UID, '-E', '256', '--', 'true'], '-E'],
   ['--grace with a word', ['run', ...UID, '--grace', 'long', '--', 'true'], '--grace'],
   ['an empty --agent', ['run', ...UID, '--agent', ' ', '--', 'true'], '--agent'],
+  ['an --agent with a terminal sequence', ['run', ...UID, '--agent', 'a\u001b[2Jb', '--', 'true'], '--agent'],
+  ['an --agent of two lines', ['run', ...UID, '--agent', 'a\nb', '--', 'true'], '--agent'],
+  ['an --agent that is too long', ['run', ...UID, '--agent', 'é'.repeat(65), '--', 'true'], '--agent'],
+  ['open: an --agent of two lines', ['open', ...UID, '--agent', 'a\r\nb', '--', 'true'], '--agent'],
+  [
+    'open: an --agent that is too long',
+    ['open', ...UID, '--agent', 'x'.repeat(129), '--', 'true'],
+    '--agent'
+  ],
+  ['take-over: an --agent of two lines', ['take-over', '7c0e2f', '--agent', 'a\nb'], '--agent'],
+  ['a --channel of two lines', ['run', ...UID, '--channel', 'a\nb', '--', 'true'], '--channel'],
   ['an empty --shared-dir', ['run', ...UID, '--shared-dir', '', '--', 'true'], '--shared-dir'],
   ['a --channel that is too long', ['run', ...UID, '--channel', 'x'.repeat(65), '--', 'true'], '--channel'],
   ['a flag that status does not have', ['status', '--uid', 'x'], '--uid'],
@@ -39,7 +50,9 @@ describe('agentmux-srv', () => {
       expect(code).toBe(64)
       expect(stdout).toBe('')
       expect(stderr).toContain(named)
-      expect(stderr).toMatch(/Example:\s+agentmux-srv (run --uid 7c0e2f|status|take-over 7c0e2f)/)
+      expect(stderr).toMatch(
+        /Example:\s+agentmux-srv (run --uid 7c0e2f|open --uid 7c0e2f|status|take-over 7c0e2f)/
+      )
       expect(existsSync(scene.shared)).toBe(false)
     })
   }

@@ -1,4 +1,5 @@
 /** A caller's mistake is an error at once, before anything is touched. */
+import { LARGEST_EPOCH } from '@agentmux/lease-store'
 import type { AcquireOptions, HostAdmissionOptions } from './admission-options.js'
 
 /** More would make a lease file that nobody can read. */
@@ -17,8 +18,11 @@ export function checkAcquireOptions({ blockId, sessionId, epochFloor }: AcquireO
   // An empty one stands for any block of its owner: two panes of one process would share an agent.
   checkText('blockId', blockId, 1)
   if (sessionId !== undefined) checkText('sessionId', sessionId, 0)
-  if (epochFloor !== undefined && !(Number.isSafeInteger(epochFloor) && epochFloor >= 0)) {
-    throw new RangeError(`epochFloor must be a whole number from 0 to 2^53-1, not ${epochFloor}`)
+  if (
+    epochFloor !== undefined &&
+    !(Number.isInteger(epochFloor) && epochFloor >= 0 && epochFloor < LARGEST_EPOCH)
+  ) {
+    throw new RangeError(`epochFloor must be a whole number below 2^52, not ${epochFloor}`)
   }
 }
 

@@ -3,9 +3,10 @@
  * the record (R10). A hold that is placed meanwhile still counts: it is asked again under the lease's own lock.
  */
 import type { AgentRef, Clock } from '@agentmux/lease-model'
-import { type ClaimResult, LeaseFault, type LeaseStore } from '@agentmux/lease-store'
+import { type ClaimResult, LARGEST_EPOCH, LeaseFault, type LeaseStore } from '@agentmux/lease-store'
 import type { AdviceOptions, TakenOverRefusal } from '@agentmux/refusals'
 import type { AcquireOptions, AcquireResult } from './admission-options.js'
+import { RecordFault } from './record/record-fault.js'
 import type { SharedRecord } from './record/shared-record.js'
 import { refusalOfClaim } from './refusal-of.js'
 import type { HandoverHolds } from './takeover/handover-holds.js'
@@ -43,7 +44,7 @@ export async function claimAtSpawn(
     agent,
     blockId,
     signal,
-    epochFloor: Math.max(epochFloor, record?.highestEpoch(agent.uid) ?? 0),
+    epochFloor: Math.max(epochFloor, highestIn(record, agent)),
     unless: () => {
       hold = holds.refusalFor(agent, advice)
       return hold !== undefined
@@ -65,6 +66,18 @@ export async function claimAtSpawn(
   const refusal = refusalOfClaim(agent, result, { clock, advice })
   if (result.kind === 'refused') return { kind: 'refused', refusal }
   return { kind: 'unknown', refusal, retryAfterMs: result.retryAfterMs }
+}
+
+/** @throws RecordFault; also where no epoch is left to follow it, which only damage brings about. */
+function highestIn(record: SharedRecord | undefined, { uid }: AgentRef): number {
+  const highest = record?.highestEpoch(uid) ?? 0
+  if (record === undefined || highest < LARGEST_EPOCH) return highest
+  const path = record.pathOf(uid)
+  throw new RecordFault(
+    `the record in ${path} says that the epoch is ${highest}, which is the last there is: it is damaged. End what ` +
+      'drives the agent, then move that folder away',
+    { code: 'epochs-exhausted', path }
+  )
 }
 
 async function tryTwice<T>(claim: () => Promise<T>, pause: () => Promise<void>): Promise<T> {

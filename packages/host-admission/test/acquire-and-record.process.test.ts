@@ -1,8 +1,9 @@
 /** What acquire owes to the shared record: above its highest epoch (R10), and known to it before the lease is handed out. */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type HostAdmission, RecordFence, SharedRecord } from '@agentmux/host-admission'
 import { createSystemClock } from '@agentmux/lease-model'
+import { LARGEST_EPOCH } from '@agentmux/lease-store'
 import { lostRefusal } from '@agentmux/refusals'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { admissionOf } from './fixture/admission.js'
@@ -68,6 +69,35 @@ describe('a claim', () => {
     expect(newer.epoch).toBe(older.epoch + 1)
     expect(await fence.append([event('late')])).toEqual({ kind: 'rejected', highestEpoch: newer.epoch })
     expect((await record.read(agent.uid)).items).toMatchObject([{ event: { text: 'in time' } }])
+  })
+
+  it.each([
+    ['lease', Number.MAX_SAFE_INTEGER - 1],
+    ['counter', Number.MAX_SAFE_INTEGER - 1],
+    ['lease', LARGEST_EPOCH + 1],
+    ['counter', LARGEST_EPOCH + 1]
+  ])(
+    'after damage to the %s that says %i is granted, and so is the next: no agent is lost to it',
+    async (file, epoch) => {
+      if (file === 'lease') scratch.forge(agent.uid, { epoch, claim_id: '' })
+      else {
+        await (await granted()).release()
+        writeFileSync(join(scratch.leases, `${agent.uid}.epoch`), `${epoch}\n`)
+      }
+      const first = await granted()
+      expect(first.epoch).toBeGreaterThan(Math.floor(Date.now() / 1_000) - 60)
+      await first.release()
+      expect((await granted()).epoch).toBe(first.epoch + 1)
+    }
+  )
+
+  it('that the record leaves no epoch for is refused, naming the record', async () => {
+    await record.append(agent.uid, { events: [], epoch: LARGEST_EPOCH })
+    const result = await acquire()
+    expect(result).toMatchObject({ kind: 'unknown', refusal: { kind: 'io', exitCode: 69 } })
+    expect(result.kind === 'unknown' && result.refusal.message).toContain('move that folder away')
+    renameSync(record.pathOf(agent.uid), scratch.path('away'))
+    expect((await granted()).epoch).toBe(1)
   })
 
   it('that is refused leaves no record', async () => {

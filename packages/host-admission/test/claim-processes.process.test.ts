@@ -172,6 +172,28 @@ describe('ending the processes of a claim', () => {
     expect(runs(other)).toBe(true)
   })
 
+  it.runIf(process.getuid?.() === 0)(
+    'names the recorded driver that runs as another user and shows nobody what it carries',
+    async () => {
+      const pid = await carrier(['sleep', '600'])
+      const { describeProcess } = await import('../src/process-table.js')
+      const recorded = { pid, startTicks: describeProcess(pid)?.startTicks ?? 0 }
+      // Whoever is not root may not read the environment of root's processes, as with sudo.
+      process.seteuid?.(65_534)
+      try {
+        expect(await end(0, { recorded })).toEqual({
+          kind: 'remaining',
+          processes: [{ pid, command: 'sleep', because: 'another-user' }]
+        })
+        // Another process that has the pid by now drove nothing.
+        expect(await end(0, { recorded: { pid, startTicks: 1 } })).toEqual({ kind: 'ended', count: 0 })
+      } finally {
+        process.seteuid?.(0)
+      }
+      expect(runs(pid)).toBe(true)
+    }
+  )
+
   it('ends a child of ours that has wiped its environment, if it is said to drive', async () => {
     const { pid = 0 } = scratch.spawn('env', ['-i', 'sleep', '600'], MARK())
     await eventually('it has wiped its environment', () => carrying(claimId).length === 0)

@@ -84,10 +84,18 @@ describe('registering an agent', () => {
     const faults: unknown[] = []
     const registry = registryIn(root, { clock, onFault: (fault) => faults.push(fault) })
     registry.register(server, ada)
-    expect(faults).toEqual([expect.objectContaining({ code: expect.stringMatching(/ENOTDIR|EEXIST/) })])
+    expect(faults).toEqual([expect.objectContaining({ errno: expect.stringMatching(/ENOTDIR|EEXIST/) })])
     rmSync(join(root, 'agents'))
     await clock.advance(20_000)
     expect(read(fileOf(root)).agent_id).toBe('Ada Lovelace')
+    registry.close()
+  })
+
+  test('where no folder can be made is a fault for the log, and ends', () => {
+    const faults: unknown[] = []
+    const registry = registryIn('/proc/none', { onFault: (fault) => faults.push(fault) })
+    registry.register(server, ada)
+    expect(faults).toEqual([expect.objectContaining({ name: 'LeaseFault', errno: 'ENOENT' })])
     registry.close()
   })
 
@@ -276,6 +284,16 @@ describe('the sweep at start-up', () => {
     expect(existsSync(path)).toBe(false)
   })
 
+  test('goes on past links that lead in circles', () => {
+    const root = sharedRoot()
+    mkdirSync(join(root, 'agents/reactive/a'), { recursive: true })
+    symlinkSync('b', join(root, 'agents/reactive/b'))
+    symlinkSync('stable.json.tmp', join(root, 'agents/reactive/a/stable.json.tmp'))
+    const rubbish = publish(root, 'c/stable.json', '{')
+    expect(registryIn(root).sweep()).toBe(1)
+    expect(existsSync(rubbish)).toBe(false)
+  })
+
   test('removes a link, not what it points to', () => {
     const root = sharedRoot()
     const victim = join(root, 'victim.json')
@@ -319,6 +337,15 @@ describe('the entries of others', () => {
     publish(root, 'stray.json', entry({ pid: live, agent_id: 'stray' }))
     expect(names(registry)).toEqual(['theirs'])
     registry.close()
+  })
+
+  test('are read past links that lead in circles', () => {
+    const root = sharedRoot()
+    mkdirSync(join(root, 'agents/reactive/a'), { recursive: true })
+    symlinkSync('b', join(root, 'agents/reactive/b'))
+    symlinkSync('stable.json', join(root, 'agents/reactive/a/stable.json'))
+    publish(root, 'c/stable.json', entry({ pid: anotherProcess().pid, agent_id: 'theirs' }))
+    expect(names(registryIn(root))).toEqual(['theirs'])
   })
 
   test('are read anew each time, however they were written', () => {

@@ -1,10 +1,11 @@
 /** The lines of a record, and output in pieces. */
+
+import { LARGEST_EPOCH } from '@agentmux/lease-store'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { outputEvents } from '../src/record/output-events.js'
 import {
   encodeBatch,
-  LARGEST_EPOCH,
   MAX_BATCH_BYTES,
   MAX_LINE_BYTES,
   parseLine,

@@ -11,9 +11,10 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { createManualClock } from '@agentmux/lease-model/testing'
+import { LARGEST_EPOCH } from '@agentmux/lease-store'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { RecordFault } from '../src/record/record-fault.js'
-import { LARGEST_EPOCH, MAX_LINE_BYTES, type RecordItem } from '../src/record/record-line.js'
+import { MAX_LINE_BYTES, type RecordItem } from '../src/record/record-line.js'
 import { SharedRecord, type SharedRecordOptions } from '../src/record/shared-record.js'
 import { contents, linesOf, readAll, segmentsOf, tempRoot } from './record-scene.js'
 
@@ -48,6 +49,11 @@ function lastSegment(): string {
 }
 
 describe('an append', () => {
+  test('where no folder can be made is a fault that names it, and ends', async () => {
+    const fault = { name: 'RecordFault', code: 'io', message: expect.stringContaining('/proc/none') }
+    await expect(append(new SharedRecord('/proc/none'), 1, 1)).rejects.toMatchObject(fault)
+  })
+
   test('puts its events behind all others, in their order, under its epoch', async () => {
     const first = await append(record, 3, 1, 2)
     const second = await append(record, 3, 3)

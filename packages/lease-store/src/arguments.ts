@@ -1,5 +1,5 @@
 /** What callers may pass. Their mistakes are a TypeError or a RangeError at once, before any file is touched. */
-import { MAX_KNOWN_EPOCH } from './epoch-file.js'
+import { LARGEST_EPOCH } from './epoch-file.js'
 import type { ClaimRequest, Driver } from './lease.js'
 import { MAX_TEXT_CHARACTERS } from './lease-record.js'
 
@@ -7,8 +7,8 @@ import { MAX_TEXT_CHARACTERS } from './lease-record.js'
 export function checkClaim({ blockId, sessionId, epochFloor = 0 }: ClaimRequest): void {
   checkText('blockId', blockId)
   if (sessionId !== undefined) checkText('sessionId', sessionId)
-  if (!Number.isInteger(epochFloor) || epochFloor < 0 || epochFloor > MAX_KNOWN_EPOCH) {
-    throw new RangeError(`epochFloor must be a whole number from 0 to 2^53-2, not ${epochFloor}`)
+  if (!Number.isInteger(epochFloor) || epochFloor < 0 || epochFloor >= LARGEST_EPOCH) {
+    throw new RangeError(`epochFloor must be a whole number below 2^52, not ${epochFloor}`)
   }
 }
 

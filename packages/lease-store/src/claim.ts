@@ -4,9 +4,10 @@
  */
 import type { Clock, HostIdentity, InstanceIdentity } from '@agentmux/lease-model'
 import { removeQuietly, replaceFile, syncFolder } from './durable-file.js'
-import { nextEpoch, readEpoch, writeEpoch } from './epoch-file.js'
+import { LARGEST_EPOCH, nextEpoch, readEpoch, writeEpoch } from './epoch-file.js'
 import type { Verdict } from './judgement.js'
 import { type ClaimRequest, type ClaimResult, leaseOf, type PreviousClaim } from './lease.js'
+import { LeaseFault } from './lease-fault.js'
 import type { LeasePaths } from './lease-paths.js'
 import { formatRecord, type LeaseRecord } from './lease-record.js'
 import type { LeaseSight, Sight } from './lease-sight.js'
@@ -109,10 +110,11 @@ function grant(claimer: Claimer, paths: LeasePaths, request: ClaimRequest, taken
   const wallMs = clock.wallMs()
   const reclaimed = taken?.previous.why === 'reclaimed' ? taken.record : undefined
   let epoch = reclaimed?.epoch ?? 0
-  // A re-claim keeps its epoch, unless it has none or the caller has seen a higher one elsewhere.
-  if (epoch === 0 || epoch < epochFloor) {
-    const counter = readEpoch(paths.epoch)
-    epoch = nextEpoch({ counter, lease: taken?.record.epoch ?? 0, floor: epochFloor, wallMs })
+  // A re-claim keeps its epoch, unless it has none, a damaged one, or the caller has seen a higher one elsewhere.
+  if (epoch === 0 || epoch > LARGEST_EPOCH || epoch < epochFloor) {
+    const known = { counter: readEpoch(paths.epoch), lease: taken?.record.epoch ?? 0, floor: epochFloor }
+    epoch = nextEpoch({ ...known, wallMs })
+    if (epoch > LARGEST_EPOCH) throw exhausted(known.lease === LARGEST_EPOCH ? paths.lease : paths.epoch)
     // Before the lease: an epoch that was given is never given again, even if the next line fails.
     writeEpoch(paths.epoch, epoch)
   }
@@ -139,4 +141,13 @@ function grant(claimer: Claimer, paths: LeasePaths, request: ClaimRequest, taken
   return taken === undefined
     ? { kind: 'granted', lease }
     : { kind: 'granted', lease, previous: taken.previous }
+}
+
+/** By damage alone: to begin again below it would let an older holder pass for a newer one (R10). */
+function exhausted(path: string): LeaseFault {
+  return new LeaseFault(
+    `${path} says that the epoch is ${LARGEST_EPOCH}, which is the last there is: it is damaged. End what drives the ` +
+      'agent, then remove that file',
+    { code: 'epochs-exhausted', path }
+  )
 }

@@ -73,7 +73,7 @@ export function overwrite(descriptor: number, bytes: Buffer, before: string): vo
   }
 }
 
-/** Makes earlier renames, creations and removals in a folder survive a power cut. */
+/** Makes earlier renames, creations and removals in a folder survive a power cut. @throws LeaseFault `io`. */
 export function syncFolder(folder: string): void {
   try {
     const descriptor = openSync(folder, constants.O_RDONLY)

@@ -5,15 +5,18 @@
 import { createUnlessThere, replaceFile } from './durable-file.js'
 import { readText } from './small-file.js'
 
-/** The last epoch that can be followed by another one which a number holds exactly. */
-export const MAX_KNOWN_EPOCH = Number.MAX_SAFE_INTEGER - 1
+/**
+ * More than claims ever come to, one a microsecond for a hundred years: what says more is damaged (R10). Half of what a
+ * number holds exactly, so that damage just below that is seen for what it is and not followed to where no epoch is left.
+ */
+export const LARGEST_EPOCH = 2 ** 52
 
-/** The counter; undefined if it is missing or damaged: not one decimal integer, or too large to be followed. */
+/** The counter; undefined if it is missing or damaged: not one decimal integer, or above the largest epoch. */
 export function readEpoch(path: string): number | undefined {
   const file = readText(path)
   if (file.kind !== 'text' || !/^\d{1,16}\n?$/.test(file.text)) return undefined
   const epoch = Number(file.text)
-  return epoch <= MAX_KNOWN_EPOCH ? epoch : undefined
+  return epoch <= LARGEST_EPOCH ? epoch : undefined
 }
 
 export interface EpochSources {
@@ -28,12 +31,12 @@ export interface EpochSources {
 
 /**
  * One more than everything known. A key has its counter from its creation, so one without was damaged, and so was
- * whatever wrote an epoch that cannot be followed: then also above the Unix time in seconds, which no counter that
- * goes up by one per claim has reached.
+ * whatever wrote an epoch above the largest: then also above the Unix time in seconds, which no counter that goes up by
+ * one per claim has reached. Above `LARGEST_EPOCH` where that one is known: then nothing may be granted.
  */
 export function nextEpoch({ counter, lease, floor, wallMs }: EpochSources): number {
-  const damaged = counter === undefined || lease > MAX_KNOWN_EPOCH
-  const known = Math.max(counter ?? 0, lease > MAX_KNOWN_EPOCH ? 0 : lease, floor)
+  const damaged = counter === undefined || lease > LARGEST_EPOCH
+  const known = Math.max(counter ?? 0, lease > LARGEST_EPOCH ? 0 : lease, floor)
   return (damaged ? Math.max(known, Math.floor(wallMs / 1_000)) : known) + 1
 }
 

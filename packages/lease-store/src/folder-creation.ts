@@ -1,4 +1,7 @@
-/** Making a folder and those on the way to it, so that it outlives a power cut. */
+/**
+ * Making a folder and those on the way to it. Not by mkdir's own `recursive`: where nothing can be made, in /proc say, it
+ * never ends.
+ */
 import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { syncFolder } from './durable-file.js'
@@ -7,28 +10,33 @@ import { errnoOf, ioFault, LeaseFault } from './lease-fault.js'
 /** Only the owner: who may write here may name processes to be ended. */
 const MODE = 0o700
 
-/** @throws LeaseFault `io`, with the path asked for, if it cannot be made or is not a folder. */
-export function createFolder(folder: string): void {
+export interface FolderOptions {
+  /** Whether what is made outlives a power cut: yes unless given. It costs what the disk takes. */
+  readonly durable?: boolean
+}
+
+/** One that is there stays as it is. @throws LeaseFault `io`, with the path asked for, if it cannot be made or is not a folder. */
+export function createFolder(folder: string, { durable = true }: FolderOptions = {}): void {
   try {
-    makeWithParents(folder)
+    makeWithParents(folder, durable)
   } catch (error) {
     throw ioFault('create the folder', folder, error)
   }
 }
 
 /** Step by step: the recursive mkdir of Node says ENOENT on a read-only file system. */
-function makeWithParents(folder: string): void {
+function makeWithParents(folder: string, durable: boolean): void {
   try {
     mkdirSync(folder, MODE)
   } catch (error) {
     const errno = errnoOf(error)
     if (errno === 'ENOENT' && dirname(folder) !== folder) {
-      makeWithParents(dirname(folder))
+      makeWithParents(dirname(folder), durable)
       mkdirUnlessThere(folder)
     } else if (!isFolder(folder)) throw error
     else return
   }
-  syncName(folder)
+  if (durable) syncName(folder)
 }
 
 /** Another process may make the same one at the same moment. */

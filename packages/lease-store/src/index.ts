@@ -1,7 +1,10 @@
 /** Leases on files under flock. See README.md for what is guaranteed and what is not. */
 
+export { syncFolder } from './durable-file.js'
+export { LARGEST_EPOCH } from './epoch-file.js'
 export { FileLock, type LockOptions } from './file-lock.js'
 export { doubtsAbout } from './file-system.js'
+export { createFolder, type FolderOptions } from './folder-creation.js'
 export { createInstanceIdentity, readHostIdentity } from './host-facts.js'
 export type {
   ClaimRequest,

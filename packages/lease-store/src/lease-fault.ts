@@ -7,6 +7,7 @@ export type LeaseFaultCode =
   | 'lock-unsupported'
   | 'lock-module-missing'
   | 'uid-case-conflict'
+  | 'epochs-exhausted'
 
 export interface LeaseFaultDetails {
   readonly code: LeaseFaultCode

@@ -27,7 +27,7 @@ export interface ClaimRequest {
   readonly blockId: string
   /** Informational; at most 1,024 characters. */
   readonly sessionId?: string
-  /** The highest epoch the caller has seen for this agent elsewhere (R10); a whole number below 2^53-1. */
+  /** The highest epoch the caller has seen for this agent elsewhere (R10); a whole number below LARGEST_EPOCH. */
   readonly epochFloor?: number
   /**
    * Asked under the key's lock, at the last moment before something would be written: true withholds the grant. Must be

@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { LARGEST_EPOCH } from '../src/epoch-file.js'
 import { LeaseStore } from '../src/index.js'
 import {
   claimed,
@@ -307,13 +308,45 @@ describe('the epoch', () => {
     expect(await claimed(store())).toMatchObject({ epoch: 71 })
   })
 
-  it('of a lease file at 2^53-1 is damage, like a counter there', async () => {
+  it.each([LARGEST_EPOCH + 1, Number.MAX_SAFE_INTEGER - 1, Number.MAX_SAFE_INTEGER])(
+    'of a lease file at %i is damage, like a counter there, and claims go on after it',
+    async (damaged) => {
+      const { store, clock, files } = party()
+      await claimed(store())
+      files.edit({ epoch: damaged })
+      await clock.advance(TTL_MS)
+      const { epoch } = await claimed(store())
+      expect(epoch).toBe(Math.floor(clock.wallMs() / 1_000) + 1)
+      writeFileSync(files.epoch, `${damaged}\n`)
+      await clock.advance(TTL_MS)
+      expect((await claimed(store())).epoch).toBeGreaterThan(epoch)
+    }
+  )
+
+  it('that is damaged is not kept by a claim of the holder itself', async () => {
+    const { store, clock, files } = party()
+    const mine = store()
+    await claimed(mine)
+    files.edit({ epoch: Number.MAX_SAFE_INTEGER - 1 })
+    expect((await claimed(mine)).epoch).toBe(Math.floor(clock.wallMs() / 1_000) + 1)
+  })
+
+  it('of a file that leaves none to follow: a fault that names it, and whoever removes it goes on', async () => {
     const { store, clock, files } = party()
     await claimed(store())
-    files.edit({ epoch: Number.MAX_SAFE_INTEGER })
     await clock.advance(TTL_MS)
-    const { epoch } = await claimed(store())
-    expect(epoch).toBe(Math.floor(clock.wallMs() / 1_000) + 1)
+    for (const damage of [
+      () => files.edit({ epoch: LARGEST_EPOCH }),
+      () => writeFileSync(files.epoch, `${LARGEST_EPOCH}\n`)
+    ]) {
+      damage()
+      const path = readFileSync(files.epoch, 'utf8').length > 10 ? files.epoch : files.lease
+      const fault = { code: 'epochs-exhausted', path, message: expect.stringContaining(path) }
+      await expect(store().claim(request())).rejects.toMatchObject(fault)
+      rmSync(path)
+      expect((await claimed(store())).epoch).toBeGreaterThan(1)
+      await clock.advance(TTL_MS)
+    }
   })
 
   it('is not lost with a lock file that somebody removed', async () => {
@@ -519,7 +552,7 @@ describe('a mistake of the caller', () => {
     ['a session that is no text', { sessionId: 7 }, TypeError],
     ['a floor below 0', { epochFloor: -1 }, RangeError],
     ['a floor with a fraction', { epochFloor: 1.5 }, RangeError],
-    ['a floor that could not be followed', { epochFloor: Number.MAX_SAFE_INTEGER }, RangeError]
+    ['a floor that could not be followed', { epochFloor: LARGEST_EPOCH }, RangeError]
   ])('is told before any file is touched: %s', async (_, fields, error) => {
     const { store, root } = party()
     await expect(store().claim(request(fields as object))).rejects.toThrow(error)

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createEpoch, MAX_KNOWN_EPOCH, nextEpoch, readEpoch, writeEpoch } from '../src/epoch-file.js'
+import { createEpoch, LARGEST_EPOCH, nextEpoch, readEpoch, writeEpoch } from '../src/epoch-file.js'
 import { temporaryFolder } from './harness/folder.js'
 
 const NOW_S = 1_700_000_000
@@ -26,9 +26,11 @@ describe('the next epoch', () => {
     expect(nextEpoch({ ...known, counter: undefined, lease: 3, wallMs: -1e12 })).toBe(4)
   })
 
-  it('never reaches a number that is not exact, and ignores an epoch that could not be followed', () => {
-    expect(nextEpoch({ ...known, counter: MAX_KNOWN_EPOCH })).toBe(Number.MAX_SAFE_INTEGER)
-    expect(nextEpoch({ ...known, counter: 7, lease: Number.MAX_SAFE_INTEGER })).toBe(NOW_S + 1)
+  it('is the largest there is at most, and no damage above that counts', () => {
+    expect(nextEpoch({ ...known, counter: LARGEST_EPOCH - 1 })).toBe(LARGEST_EPOCH)
+    for (const lease of [LARGEST_EPOCH + 1, Number.MAX_SAFE_INTEGER - 1, Number.MAX_SAFE_INTEGER]) {
+      expect(nextEpoch({ ...known, counter: 7, lease })).toBe(NOW_S + 1)
+    }
   })
 })
 
@@ -62,6 +64,8 @@ describe('the counter file', () => {
     '1e3\n',
     '\0\0\0',
     'seven\n',
+    '4503599627370497\n',
+    '9007199254740990\n',
     '9007199254740991\n',
     '9007199254740992\n',
     '18446744073709551615\n'

@@ -53,6 +53,14 @@ describe('a folder that is', () => {
     await expect(store.waitForRelease(UID)).rejects.toMatchObject({ code: 'io', errno: 'ENOTDIR' })
   })
 
+  it('where nothing can be made: the fault names it, and comes at once', async () => {
+    await expect(LeaseStore.open('/proc/none/registry').claim(request())).rejects.toMatchObject({
+      code: 'io',
+      errno: 'ENOENT',
+      message: expect.stringContaining('/proc/none/registry/leases')
+    })
+  })
+
   it('a dangling link: the fault names it', async () => {
     const root = diskFolder()
     symlinkSync('/nonexistent/folder', join(root, 'leases'))

@@ -1,7 +1,7 @@
 /** `open` on the command line. */
 import { type Command, InvalidArgumentError } from 'commander'
 import type { CommonFlags } from '../compose.js'
-import { parseText, parseUid } from '../flag-values.js'
+import { parseName, parseText, parseUid } from '../flag-values.js'
 import { PROGRAM } from '../output.js'
 import { addCommonFlags, checkChannel, commonFlags } from './common-flags.js'
 import type { CommandContext } from './context.js'
@@ -22,7 +22,7 @@ export function addOpen(program: Command, { exit }: CommandContext): void {
         'If the agent is held, says by whom and starts nothing.'
     )
     .requiredOption('--uid <uid>', 'the agent’s UID: its identity', parseUid)
-    .option('--agent <name>', 'its name, for messages and for others on this computer', parseText)
+    .option('--agent <name>', 'its name, for messages and for others on this computer', parseName)
     .option('--cwd <dir>', 'the folder that CMD runs in (default: this one)', parseText)
     .option(
       '--env <name=value>',

@@ -2,7 +2,7 @@
 import { EXIT_CODES } from '@agentmux/refusals'
 import type { Command } from 'commander'
 import type { CommonFlags } from '../compose.js'
-import { parseExitCode, parseSeconds, parseText, parseUid } from '../flag-values.js'
+import { parseExitCode, parseName, parseSeconds, parseUid } from '../flag-values.js'
 import { PROGRAM } from '../output.js'
 import type { RunFlags } from '../run.js'
 import { addCommonFlags, checkChannel, commonFlags } from './common-flags.js'
@@ -31,7 +31,7 @@ export function addRun(program: Command, { exit, ...started }: CommandContext): 
         'If the agent is held, says by whom and starts nothing.'
     )
     .requiredOption('--uid <uid>', 'the agent’s UID: its identity', parseUid)
-    .option('--agent <name>', 'its name, for messages', parseText)
+    .option('--agent <name>', 'its name, for messages', parseName)
     .option('-n', 'never wait, not even to watch a lease that only watching can judge')
     .option(
       '--wait [seconds]',

@@ -1,7 +1,7 @@
 /** `take-over` on the command line. */
 import type { Command } from 'commander'
 import type { CommonFlags } from '../compose.js'
-import { parseText, parseUid } from '../flag-values.js'
+import { parseName, parseUid } from '../flag-values.js'
 import { PROGRAM } from '../output.js'
 import { addCommonFlags, checkChannel, commonFlags } from './common-flags.js'
 import type { CommandContext } from './context.js'
@@ -20,7 +20,7 @@ export function addTakeOver(program: Command, { exit }: CommandContext): void {
         'person at the terminal first; inside a pane it is refused unless a person is at the pane’s own terminal.'
     )
     .argument('<uid>', 'the agent’s UID', parseUid)
-    .option('--agent <name>', 'its name, for messages', parseText)
+    .option('--agent <name>', 'its name, for messages', parseName)
     .option('--yes', 'do not ask; for scripts, and never inside a pane')
     .showHelpAfterError(`Example: ${PROGRAM} take-over 7c0e2f\nHelp:    ${PROGRAM} take-over --help`)
     .addHelpText(

@@ -2,9 +2,10 @@
  * The file by which a daemon is found: where it listens and the key to it (PROTOCOL 1). It is believed only if it is ours
  * and closed to everybody else, so that nobody can send us, and our key, elsewhere.
  */
-import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { loopbackOrigin, removeQuietly, replacePrivateFile, stem } from '@agentmux/host-admission'
+import { createFolder } from '@agentmux/lease-store'
 
 export interface DaemonFile {
   /** `http://127.0.0.1:PORT`. */
@@ -64,9 +65,9 @@ export function readDaemonFile(path: string): DaemonFileLook {
   }
 }
 
-/** Replaces whatever is there. @throws what node:fs throws. */
+/** Replaces whatever is there. @throws LeaseFault `io`; what node:fs throws. */
 export function writeDaemonFile(path: string, daemon: DaemonFile): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  createFolder(dirname(path), { durable: false })
   const text = JSON.stringify({
     url: daemon.url,
     auth_key: daemon.authKey,

@@ -5,9 +5,8 @@
 import { closeSync, constants, fstatSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { stem } from '@agentmux/host-admission'
-import { tryFlock } from '@agentmux/lease-store'
+import { createFolder, tryFlock } from '@agentmux/lease-store'
 import { daemonFolder } from './daemon-file.js'
-import { makeFolder } from './make-folder.js'
 
 const OPEN = constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0)
 
@@ -18,10 +17,10 @@ export class DaemonLock {
     this.#descriptor = descriptor
   }
 
-  /** Undefined if another process has it. @throws what node:fs throws; LeaseFault where there is no flock. */
+  /** Undefined if another process has it. @throws what node:fs throws; LeaseFault for the folder, or where there is no flock. */
   static take(sharedRoot: string, channel: string): DaemonLock | undefined {
     const folder = daemonFolder(sharedRoot)
-    makeFolder(folder)
+    createFolder(folder, { durable: false })
     const path = join(folder, `${stem(channel)}.lock`)
     for (;;) {
       // Node opens everything close-on-exec: no child of ours keeps the lock.

@@ -1,19 +1,20 @@
 /** Bodies: JSON in UTF-8 and nothing else. What a route asks of one is checked by zod; an answer names the field, never its value. */
-import type { FastifyRequest } from 'fastify'
 import type * as z from 'zod/mini'
 import type { HttpApp } from './http-app.js'
 import { HttpError } from './http-error.js'
+import { readJsonObject } from './json-object.js'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 export function readJsonBodies(app: HttpApp): void {
-  const parse = app.getDefaultJsonParser('error', 'error')
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
     const text = decoded(body as Buffer)
     if (text === '') return done(null, undefined)
-    if (text === undefined) return done(notJson(), undefined)
-    parse(request as FastifyRequest, text, (error, value) => done(error ? notJson() : null, value))
+    if (text === undefined) return done(new HttpError(400, 'the body is not JSON in UTF-8'), undefined)
+    const read = readJsonObject(text)
+    if (read.kind === 'wrong') return done(new HttpError(400, read.error), undefined)
+    done(null, read.value)
   })
   app.setValidatorCompiler<z.ZodMiniType>(({ schema }) => (value) => {
     const result = schema.safeParse(value ?? {})
@@ -29,18 +30,19 @@ function decoded(bytes: Buffer): string | undefined {
   }
 }
 
-function notJson(): HttpError {
-  return new HttpError(400, 'the body is not JSON')
-}
-
 function wrongField(issue: z.core.$ZodIssue | undefined, body: unknown): HttpError {
   const [first, ...rest] = issue?.path ?? []
   if (issue === undefined || first === undefined) return new HttpError(400, 'the body must be an object')
-  // Names inside a field are the caller's own words.
+  // Names inside a field are the caller's own words: not repeated.
   const places = rest.filter((key) => typeof key === 'number')
   const field = [first, ...places].map(String).join('.')
   const named = places.length === rest.length
-  return new HttpError(400, `${field} ${named ? problemOf(issue, body) : 'is invalid'}`)
+  return new HttpError(400, `${field} ${named ? problemOf(issue, body) : problemInside(issue, body)}`)
+}
+
+function problemInside(issue: z.core.$ZodIssue, body: unknown): string {
+  if (issue.code === 'invalid_key') return 'has a name in it that cannot be one'
+  return `has a value in it that ${problemOf(issue, body)}`
 }
 
 function problemOf(issue: z.core.$ZodIssue, body: unknown): string {

@@ -1,6 +1,7 @@
 /** The fields that several requests have. */
 import { leaseKey } from '@agentmux/lease-store'
 import * as z from 'zod/mini'
+import { nameProblem } from '../agent-name.js'
 
 const MAX_NAME_LENGTH = 256
 const MAX_UID_LENGTH = 1_024
@@ -20,10 +21,11 @@ export const askedUid = z.string().check(z.minLength(1), z.maxLength(MAX_UID_LEN
 export const name = z.string().check(z.maxLength(MAX_NAME_LENGTH))
 
 /** What an agent is called. */
-export const agentName = z.string().check(
-  z.maxLength(MAX_NAME_LENGTH),
-  z.refine((text) => text.trim() !== '' && !text.includes('\0'), { error: 'cannot be a name' })
-)
+export const agentName = z
+  .string()
+  .check(
+    z.refine((text) => nameProblem(text) === undefined, { error: ({ input }) => nameProblem(String(input)) })
+  )
 
 /** The id of a pane. */
 export const blockId = z.string().check(z.minLength(1), z.maxLength(MAX_NAME_LENGTH))

@@ -37,7 +37,8 @@ export function createHttpServer(ports: HttpPorts, options: HttpServerOptions): 
   const limits = { ...HTTP_LIMITS, ...options.limits }
   const connections = new Connections()
   const app: HttpApp = fastify({
-    loggerInstance: ports.log,
+    // What it says of itself below a warning, that it listens say, stands in our own lines already.
+    loggerInstance: ports.log.child({}, { level: 'warn' }),
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     requestIdHeader: false,

@@ -1,8 +1,9 @@
 /** The body of a small request: JSON within a limit, or the status that says why not. The server bounds its time. */
 import type { IncomingMessage } from 'node:http'
+import { readJsonObject } from '../http/json-object.js'
 
 export type JsonBody =
-  | { readonly kind: 'json'; readonly value: unknown }
+  | { readonly kind: 'json'; readonly value: Readonly<Record<string, unknown>> }
   | { readonly kind: 'refused'; readonly status: 400 | 413 | 415; readonly error: string }
   /** The one who asks is gone. */
   | { readonly kind: 'broken' }
@@ -25,9 +26,7 @@ export async function readJsonBody(request: IncomingMessage): Promise<JsonBody> 
   } catch {
     return { kind: 'broken' }
   }
-  try {
-    return { kind: 'json', value: JSON.parse(Buffer.concat(chunks).toString('utf8')) }
-  } catch {
-    return { kind: 'refused', status: 400, error: 'the body is not JSON' }
-  }
+  const read = readJsonObject(Buffer.concat(chunks).toString('utf8'))
+  if (read.kind === 'wrong') return { kind: 'refused', status: 400, error: read.error }
+  return { kind: 'json', value: read.value }
 }

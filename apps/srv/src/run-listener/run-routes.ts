@@ -104,15 +104,10 @@ async function release(
   return answerOf(await requests.ask(asked.successor, gone))
 }
 
-function readRelease(body: unknown): { uid: string; successor: Successor } | { error: string } {
-  if (typeof body !== 'object' || body === null) return { error: 'uid required' }
-  const {
-    uid,
-    requested_by_channel: channel = '',
-    requested_by_version: version = ''
-  } = body as {
-    readonly [key: string]: unknown
-  }
+function readRelease(
+  body: Readonly<Record<string, unknown>>
+): { uid: string; successor: Successor } | { error: string } {
+  const { uid, requested_by_channel: channel = '', requested_by_version: version = '' } = body
   if (typeof uid !== 'string' || uid.trim() === '') return { error: 'uid required' }
   if (!isName(channel)) return { error: 'requested_by_channel must be a short text' }
   if (!isName(version)) return { error: 'requested_by_version must be a short text' }

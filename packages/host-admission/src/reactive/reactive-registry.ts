@@ -3,10 +3,10 @@
  * removed only if it is still ours. One timer serves all. A disk that fails costs being found, never the agent.
  */
 import { randomInt } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CancelTimer, Clock, HostIdentity } from '@agentmux/lease-model'
+import { createFolder, LeaseFault } from '@agentmux/lease-store'
 import { loopbackOrigin } from '../instance/loopback-url.js'
 import { replacePrivateFile } from '../private-file.js'
 import { formatEntry, type OwnEntry, type RegistryEntry } from './registry-entry.js'
@@ -158,7 +158,7 @@ export class ReactiveRegistry {
   #write({ path, entry }: Registered): void {
     const text = formatEntry(entry, this.#clock.wallMs())
     const write = () => {
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+      createFolder(dirname(path), { durable: false })
       replacePrivateFile(path, text, { mode: 0o600, temporary: `${path}.tmp` })
     }
     try {
@@ -166,7 +166,7 @@ export class ReactiveRegistry {
         write()
       } catch (fault) {
         // Whoever took back the last entry of the name removed its folder in between.
-        if (!isMissing(fault)) throw fault
+        if (!hasVanished(fault)) throw fault
         write()
       }
     } catch (fault) {
@@ -175,6 +175,8 @@ export class ReactiveRegistry {
   }
 }
 
-function isMissing(fault: unknown): boolean {
+/** Its folder, while it was made or once it was there. */
+function hasVanished(fault: unknown): boolean {
+  if (fault instanceof LeaseFault) return fault.errno === 'EEXIST' || fault.errno === 'ENOENT'
   return fault instanceof Error && 'code' in fault && fault.code === 'ENOENT'
 }

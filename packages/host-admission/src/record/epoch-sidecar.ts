@@ -12,11 +12,11 @@ import {
   rmSync,
   writeFileSync
 } from 'node:fs'
+import { syncFolder } from '@agentmux/lease-store'
 import { errnoOf, recordFault } from './record-fault.js'
 import { isEpoch } from './record-line.js'
 import type { RecordPaths } from './record-paths.js'
 import { SAFE } from './safe-open.js'
-import { syncFolder } from './sync-folder.js'
 
 const LONGEST = 18
 
@@ -43,7 +43,7 @@ export function readEpochSidecar(path: string): number | undefined {
 /**
  * Replaces the file atomically and durably. The caller holds the lock and has checked that the epoch is higher.
  *
- * @throws RecordFault `io`; the old file is then still in place.
+ * @throws RecordFault `io`, or LeaseFault `io` from the folder; the old file is then still in place.
  */
 export function raiseEpochSidecar(paths: RecordPaths, epoch: number): void {
   const temporary = `${paths.epoch}.tmp`

@@ -2,14 +2,12 @@
  * One line of a record: `{"epoch":3,"at_ms":1700000000000,"kind":"output",…}` and a newline. Pure. A line that was cut
  * short never parses, so a torn one cannot pass for a whole one.
  */
+import { LARGEST_EPOCH } from '@agentmux/lease-store'
 
 /** Above this a line was not written here. The newline counts. */
 export const MAX_LINE_BYTES = 64 * 1024
 /** What one append may write: it is one write under the lock. */
 export const MAX_BATCH_BYTES = 1024 * 1024
-/** Above this an epoch is damage (R10). */
-export const LARGEST_EPOCH = Number.MAX_SAFE_INTEGER - 1
-
 /** What happened. Anything that JSON can carry, beside the kind; `epoch` and `at_ms` are the record's own. */
 export interface RecordEvent {
   readonly kind: string
@@ -49,7 +47,7 @@ export interface EncodedBatch {
 
 /** @throws TypeError for what is not an event; RangeError for an impossible epoch, a long line or a large batch. */
 export function encodeBatch(events: readonly RecordEvent[], epoch: number, atMs: number): EncodedBatch {
-  if (!isEpoch(epoch)) throw new RangeError(`an epoch is a whole number from 1 to 2^53-2, not ${epoch}`)
+  if (!isEpoch(epoch)) throw new RangeError(`an epoch is a whole number from 1 to 2^52, not ${epoch}`)
   let text = ''
   let bytes = 0
   const lineEnds: number[] = []

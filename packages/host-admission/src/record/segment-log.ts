@@ -3,8 +3,9 @@
  * ever added. The log itself turns away an epoch below the highest it has seen (R4). A writer that dies in the middle
  * leaves a torn line; the next one begins on a new line.
  */
-import { closeSync, constants, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, constants, openSync, rmSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { createFolder, syncFolder } from '@agentmux/lease-store'
 import { raiseEpochSidecar, readEpochSidecar } from './epoch-sidecar.js'
 import { lastEpoch } from './last-epoch.js'
 import { errnoOf, RecordFault, recordFault } from './record-fault.js'
@@ -19,7 +20,6 @@ import {
   type OpenSegment,
   openSegment
 } from './segment.js'
-import { syncFolder } from './sync-folder.js'
 
 export interface SegmentLimits {
   /** A segment that would grow beyond this is followed by another, bytes. */
@@ -60,8 +60,7 @@ export class SegmentLog {
   createLock(): void {
     const { folder, lock } = this.#paths
     try {
-      // Only the owner: a child's output is nobody else's business.
-      mkdirSync(folder, { recursive: true, mode: 0o700 })
+      createFolder(folder)
       closeSync(openSync(lock, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | SAFE, 0o600))
     } catch (error) {
       if (errnoOf(error) !== 'EEXIST') throw recordFault('create', lock, error)
@@ -73,7 +72,7 @@ export class SegmentLog {
   /**
    * The caller holds the lock.
    *
-   * @throws RecordFault `io`, with the number of lines that were written whole.
+   * @throws RecordFault `io`, with the number of lines that were written whole; LeaseFault `io` where none was.
    */
   append(batch: EncodedBatch): LogAppend {
     const counter = readEpochSidecar(this.#paths.epoch) ?? 0
