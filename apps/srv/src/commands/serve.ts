@@ -20,7 +20,7 @@ export function addServe(program: Command, { crashes, exit }: CommandContext): v
         'agents over when a person asks for it. One per channel and shared folder. SIGTERM ends it and its agents.'
     )
     .option('--port <port>', 'the port on loopback to listen on (default: any)', parsePort, 0)
-    .addOption(new Option('--lan').hideHelp())
+    .option('--lan', 'also see, and be seen by, AgentMux on other computers of the network')
     .addOption(new Option('--relay <url>').hideHelp())
     .showHelpAfterError(`Example: ${PROGRAM} serve\nHelp:    ${PROGRAM} serve --help`)
     .addHelpText(
@@ -28,16 +28,18 @@ export function addServe(program: Command, { crashes, exit }: CommandContext): v
       [
         '\nPrints its address on stdout once it answers; its log goes to stderr. The key is in the daemon file, which the',
         'other commands read; $AGENTMUX_AUTH_KEY sets it.',
+        '\nWith --lan, an agent that runs on another computer is refused here, and of two that run at once one is ended.',
+        'Set $AGENTMUX_LAN_SECRET, or a file in $AGENTMUX_LAN_SECRET_FILE, to the same text on every computer: without it a',
+        'stranger on the network can keep your agents from running. `lan on` and `lan off` switch it while the daemon runs.',
         '\nExit codes: 0 ended by a signal; 64 usage; 69 could not be started; 70 internal error; 75 it runs already.',
         `\nExample:\n  ${PROGRAM} serve\n  ${PROGRAM} serve --port 47800 --json`
       ].join('\n')
     )
   addCommonFlags(command).action(async (raw: RawServeFlags) => {
-    if (raw.lan) return command.error(notYet('--lan', 'agents on other computers are not seen'))
     if (raw.relay !== undefined) return command.error(notYet('--relay', 'no relay is asked'))
     checkChannel(command, raw)
     const { serve } = await import('../daemon/serve.js')
-    exit(await serve({ ...commonFlags(raw), port: raw.port }, crashes))
+    exit(await serve({ ...commonFlags(raw), port: raw.port, lan: raw.lan === true }, crashes))
   })
 }
 

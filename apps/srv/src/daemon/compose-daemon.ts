@@ -7,13 +7,18 @@ import {
   ReactiveRegistry,
   SharedRecord
 } from '@agentmux/host-admission'
+import type { LanSecret } from '@agentmux/lan-tier'
 import { type Clock, type InstanceIdentity, leaseTimings } from '@agentmux/lease-model'
 import type { AdviceOptions } from '@agentmux/refusals'
 import type { HttpApp } from '../http/http-app.js'
+import { createLanServer } from '../http/lan-server.js'
 import { createHttpServer, type HttpServerOptions } from '../http/server.js'
+import { LanLog } from '../lan/lan-log.js'
+import { LanSwitch } from '../lan/lan-switch.js'
 import type { Log } from '../log/log.js'
 import { LeaseMetrics } from '../metrics/lease-metrics.js'
 import { Metrics } from '../metrics/metrics.js'
+import type { PaneNotice } from '../panes/pane-notice.js'
 import { Panes } from '../panes/panes.js'
 import { AdmissionLog } from './admission-log.js'
 import { PaneHandOver } from './hand-over.js'
@@ -30,6 +35,8 @@ export interface DaemonOptions {
   readonly http?: Omit<HttpServerOptions, 'key'>
   /** What whoever is refused here can do. */
   readonly advice: AdviceOptions
+  /** What other computers ask with, and the secret of the network, if it has one. */
+  readonly lan: { readonly key: string; readonly secret?: LanSecret | undefined }
   /** Where it answers: known once it listens, and asked only after that. */
   readonly url: () => string
 }
@@ -38,6 +45,7 @@ export interface Daemon {
   readonly admission: HostAdmission
   readonly panes: Panes
   readonly registry: ReactiveRegistry
+  readonly lan: LanSwitch
   readonly app: HttpApp
 }
 
@@ -61,20 +69,41 @@ export function composeDaemon(options: DaemonOptions): Daemon {
   const registry = new ReactiveRegistry(sharedRoot, { clock, host: store.host, onFault: warn })
   const client = new InstanceClient({ clock })
   const others = new OtherInstances({ registry, client, hostname: claimant.hostname })
+  const metrics = new Metrics()
+  const leases = new LeaseMetrics(metrics, { held: () => admission.held, clock, renewIntervalMs })
+  const { note } = new AdmissionLog({ log, metrics: leases, claimant })
+  const onNotice = (notice: PaneNotice) => {
+    note(notice)
+    if (notice.kind === 'granted') lan.agentStarted()
+  }
+  const { channel, version } = instance
+  const isYielding = (uid: string) => lan.isYielding(uid)
+  const lan: LanSwitch = new LanSwitch({
+    admission,
+    clock,
+    instance,
+    lanKey: options.lan.key,
+    secret: options.lan.secret,
+    log: new LanLog(log),
+    advice,
+    port: () => Number(new URL(options.url()).port),
+    server: () =>
+      createLanServer(
+        { panes, admission, metrics, log, version, isYielding },
+        { lanKey: options.lan.key, secret: options.lan.secret }
+      )
+  })
   const early = new EarlyCheck({
     store,
     holds,
     others,
     clock,
+    tiers: [lan],
     advice,
     onDoubt: ({ agent, by, why }) =>
       log.info({ event: 'doubt', uid: agent.uid, by, why }, 'it could not be found out, and did not count')
   })
 
-  const metrics = new Metrics()
-  const leases = new LeaseMetrics(metrics, { held: () => admission.held, clock, renewIntervalMs })
-  const { note: onNotice } = new AdmissionLog({ log, metrics: leases, claimant })
-  const { channel, version } = instance
   const panes = new Panes({
     admission,
     early,
@@ -88,8 +117,8 @@ export function composeDaemon(options: DaemonOptions): Daemon {
   const handOver = new PaneHandOver({ panes, admission, others, client, advice })
   const { takeOver: takeOverPane } = new PaneTakeOver({ panes, admission, others, client, advice, onNotice })
   const app = createHttpServer(
-    { panes, handOver, takeOverPane, admission, metrics, log, clock, version },
-    { ...options.http, key }
+    { panes, handOver, takeOverPane, admission, metrics, log, clock, version, isYielding, lan },
+    { ...options.http, key, lanKey: options.lan.key }
   )
-  return { admission, panes, registry, app }
+  return { admission, panes, registry, lan, app }
 }

@@ -5,12 +5,14 @@
 import { once } from 'node:events'
 import { AdmissionFault } from '@agentmux/host-admission'
 import { LeaseFault } from '@agentmux/lease-store'
-import { EXIT_CODES } from '@agentmux/refusals'
+import { EXIT_CODES, lanTrustWarning } from '@agentmux/refusals'
 import { adviceOfDaemon } from '../advice.js'
 import { type CommonFlags, compose } from '../compose.js'
 import { type CrashHandler, INTERNAL_ERROR } from '../crash.js'
-import { createLog } from '../log/log.js'
-import { print } from '../output.js'
+import { createLanKey } from '../lan/lan-key.js'
+import { takeLanSecret } from '../lan/lan-secret-source.js'
+import { createLog, type Log } from '../log/log.js'
+import { print, say } from '../output.js'
 import { fail } from '../report.js'
 import { sharedRoot } from '../shared-root.js'
 import { VERSION } from '../version.js'
@@ -25,6 +27,8 @@ import { type EndSignals, listenForEndSignals } from './end-signals.js'
 export interface ServeFlags extends CommonFlags {
   /** 0: any that is free. */
   readonly port: number
+  /** Whether the LAN is on from the start. */
+  readonly lan: boolean
 }
 
 const HOST = '127.0.0.1'
@@ -43,6 +47,8 @@ export async function serve(flags: ServeFlags, crashes: CrashHandler): Promise<n
       '$AGENTMUX_AUTH_KEY can be no key: 1 to 256 visible ASCII characters'
     )
   }
+  const lanSecret = takeLanSecret(process.env)
+  if (lanSecret.kind === 'fault') return fail(flags, EXIT_CODES.usage, lanSecret.message)
   const shared = sharedRoot(flags.sharedDir, process.env)
   const { clock, instance, registryRoot, channel } = compose(flags, process.env)
   const signals = listenForEndSignals()
@@ -54,7 +60,9 @@ export async function serve(flags: ServeFlags, crashes: CrashHandler): Promise<n
       return fail(flags, EXIT_CODES.heldElsewhere, message)
     }
     let url = ''
-    const { log, flush } = createLog({ secrets: [key] })
+    const lanKey = createLanKey()
+    const { secret, text } = lanSecret.kind === 'secret' ? lanSecret : { secret: undefined, text: '' }
+    const { log, flush } = createLog({ secrets: [key, lanKey, text] })
     const daemon = composeDaemon({
       clock,
       instance,
@@ -63,6 +71,7 @@ export async function serve(flags: ServeFlags, crashes: CrashHandler): Promise<n
       key,
       log,
       advice: adviceOfDaemon(flags),
+      lan: { key: lanKey, secret },
       url: () => url
     })
     url = await listen(daemon, flags.port)
@@ -78,6 +87,7 @@ export async function serve(flags: ServeFlags, crashes: CrashHandler): Promise<n
       const { pid } = process
       const file = { url, authKey: key, pid, channel, version: VERSION, startedAtMs: clock.wallMs() }
       writeDaemonFile(path, file)
+      if (flags.lan) await turnLanOn(daemon, flags, log)
       log.info({ event: 'started', url, channel, version: VERSION, shared }, 'the daemon answers')
       print(flags.json ? JSON.stringify({ url, channel, pid, version: VERSION }) : url)
       return await untilEnd(signals, crashes)
@@ -97,6 +107,19 @@ export async function serve(flags: ServeFlags, crashes: CrashHandler): Promise<n
   } finally {
     lock?.release()
     signals.stop()
+  }
+}
+
+/** Without it the daemon works as well: what stands in the way is told, and tried again. */
+async function turnLanOn({ lan }: Daemon, flags: ServeFlags, log: Log): Promise<void> {
+  if (!lan.view().signed) {
+    say(lanTrustWarning())
+    log.warn({ event: 'lan-unsigned' }, 'no LAN secret is set')
+  }
+  try {
+    await lan.turn(true)
+  } catch (fault) {
+    log.error({ event: 'lan-fault', cause: String(fault) }, 'the LAN could not be turned on')
   }
 }
 
@@ -120,13 +143,17 @@ async function untilEnd({ asked }: EndSignals, crashes: CrashHandler): Promise<n
 }
 
 /** Answers until the panes are closed: what waits for one of them hears of it. */
-async function shutDown({ panes, app, registry, admission }: Daemon, { hurried }: EndSignals): Promise<void> {
+async function shutDown(
+  { panes, app, registry, admission, lan }: Daemon,
+  { hurried }: EndSignals
+): Promise<void> {
   const graceMs = hurried.aborted ? 0 : GRACE_MS
   const onHurry = () => void panes.closeAll({ graceMs: 0 })
   hurried.addEventListener('abort', onHurry, { once: true })
   await orAfter(PATIENCE_MS + graceMs, panes.closeAll({ graceMs }))
   hurried.removeEventListener('abort', onHurry)
   panes.killAll()
+  await lan.close()
   await app.close()
   registry.close()
   await orAfter(PATIENCE_MS, admission.close({ graceMs: 0 }))

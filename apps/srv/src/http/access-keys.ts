@@ -22,26 +22,28 @@ export interface IdentifiedCaller {
 }
 
 export interface AccessKeysOptions {
-  readonly full: string
+  /** Without one, nobody is let in with it. */
+  readonly full?: string
   readonly lan?: string | undefined
   /** The live pane whose own key this is, in constant time. */
-  readonly paneOfKey: (presented: string) => PaneView | undefined
+  readonly paneOfKey?: (presented: string) => PaneView | undefined
 }
 
 /** What may stand in a header. */
 const KEY = /^[\x21-\x7e]{1,256}$/
 
 export class AccessKeys {
-  readonly #full: Buffer
+  readonly #full: Buffer | undefined
   readonly #lan: Buffer | undefined
   readonly #paneOfKey: AccessKeysOptions['paneOfKey']
 
   /** @throws TypeError for a key that no request could present. */
   constructor({ full, lan, paneOfKey }: AccessKeysOptions) {
-    if (!KEY.test(full)) throw new TypeError('the key must be 1 to 256 printable ASCII characters')
+    if (full !== undefined && !KEY.test(full))
+      throw new TypeError('the key must be 1 to 256 printable ASCII characters')
     if (lan !== undefined && !KEY.test(lan)) throw new TypeError('the LAN key is none')
-    if (lan === full) throw new TypeError('the LAN key must not be the full key')
-    this.#full = digest(full)
+    if (lan !== undefined && lan === full) throw new TypeError('the LAN key must not be the full key')
+    this.#full = full === undefined ? undefined : digest(full)
     this.#lan = lan === undefined ? undefined : digest(lan)
     this.#paneOfKey = paneOfKey
   }
@@ -49,9 +51,9 @@ export class AccessKeys {
   callerOf(presented: string | string[] | undefined): IdentifiedCaller {
     if (typeof presented !== 'string' || !KEY.test(presented)) return { caller: 'anyone' }
     const shown = digest(presented)
-    if (timingSafeEqual(shown, this.#full)) return { caller: 'full' }
+    if (this.#full !== undefined && timingSafeEqual(shown, this.#full)) return { caller: 'full' }
     if (this.#lan !== undefined && timingSafeEqual(shown, this.#lan)) return { caller: 'lan' }
-    const pane = this.#paneOfKey(presented)
+    const pane = this.#paneOfKey?.(presented)
     return pane === undefined ? { caller: 'anyone' } : { caller: 'pane', blockId: pane.blockId }
   }
 }

@@ -24,7 +24,22 @@ const ERRORS: Readonly<Record<number, string>> = {
 /** Nobody reads it; it tells our own log. */
 const GONE = 499
 
+/** For other computers: what is not theirs to ask is not there, whatever the key and the method. */
+export function answerLanFailures(app: HttpApp): void {
+  answerErrors(app)
+  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'not found' }))
+}
+
 export function answerFailures(app: HttpApp): void {
+  answerErrors(app)
+  app.setNotFoundHandler((request, reply) => {
+    const methods = methodsAt(app.routeAccess, pathOf(request.url))
+    if (methods.length === 0) return reply.code(404).send({ error: 'not found' })
+    return reply.code(405).header('allow', methods.join(', ')).send({ error: 'method not allowed' })
+  })
+}
+
+function answerErrors(app: HttpApp): void {
   app.setErrorHandler((error, request, reply) => {
     if (error instanceof HttpError) {
       return reply.code(error.statusCode).send({ error: error.message, ...error.fields })
@@ -39,11 +54,6 @@ export function answerFailures(app: HttpApp): void {
     if (words !== undefined) return reply.code(status).send({ error: words })
     request.log.error({ err: error, method: request.method, path: pathOf(request.url) }, 'request failed')
     return reply.code(500).send({ error: 'internal error', request_id: request.id })
-  })
-  app.setNotFoundHandler((request, reply) => {
-    const methods = methodsAt(app.routeAccess, pathOf(request.url))
-    if (methods.length === 0) return reply.code(404).send({ error: 'not found' })
-    return reply.code(405).header('allow', methods.join(', ')).send({ error: 'method not allowed' })
   })
 }
 

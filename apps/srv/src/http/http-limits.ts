@@ -37,3 +37,13 @@ export const HTTP_LIMITS: HttpLimits = Object.freeze({
   heartbeatMs: 15_000,
   closeTimeoutMs: 12_000
 })
+
+/** What all strangers on the network together can cost, at each of our addresses. */
+export const LAN_HTTP_LIMITS: HttpLimits = Object.freeze({
+  ...HTTP_LIMITS,
+  // A thousand UIDs.
+  bodyBytes: 1024 * 1024,
+  headerBytes: 8 * 1024,
+  connections: 256,
+  requestTimeoutMs: 5_000
+})

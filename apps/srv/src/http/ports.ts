@@ -3,6 +3,7 @@ import type { HostAdmission } from '@agentmux/host-admission'
 import type { Clock } from '@agentmux/lease-model'
 import type { HandOver } from '../daemon/release-answer.js'
 import type { TakeOverPane } from '../daemon/take-over-answer.js'
+import type { LanSwitch } from '../lan/lan-switch.js'
 import type { Log } from '../log/log.js'
 import type { Metrics } from '../metrics/metrics.js'
 import type { Panes } from '../panes/panes.js'
@@ -16,4 +17,8 @@ export interface HttpPorts {
   readonly log: Log
   readonly clock: Clock
   readonly version: string
+  /** Whether an agent that is held here is about to be given up to another computer. */
+  readonly isYielding?: ((uid: string) => boolean) | undefined
+  /** What other computers are asked and told; absent where nothing of the network is. */
+  readonly lan?: LanSwitch
 }

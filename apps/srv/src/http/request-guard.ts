@@ -3,11 +3,12 @@
  * not the key. Keeps true that no body is read and no handler runs before that, and that a route which does not say
  * which keys open it cannot be added at all.
  */
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Counter, Metrics } from '../metrics/metrics.js'
 import type { AccessKeys, Caller } from './access-keys.js'
 import type { HttpApp, Opens, RouteAccess } from './http-app.js'
 import { HttpError } from './http-error.js'
-import { foreignBecause } from './same-site.js'
+import type { ForeignBecause } from './same-site.js'
 
 const REASONS = ['host', 'origin', 'key'] as const
 type TurnedAwayBecause = (typeof REASONS)[number]
@@ -18,11 +19,20 @@ const ERRORS: Readonly<Record<TurnedAwayBecause, readonly [number, string]>> = {
   key: [401, 'unauthorized']
 }
 
+export interface GuardOptions {
+  readonly keys: AccessKeys
+  /** Why a request may have come from a web page of another site. `port`: the one we were reached at. */
+  readonly foreignBecause: (headers: IncomingHttpHeaders, port: number) => ForeignBecause | undefined
+  readonly metrics: Metrics
+  /** The counter of those who are turned away. */
+  readonly counted: string
+}
+
 /** To be called before any route is added. */
-export function guardRequests(app: HttpApp, keys: AccessKeys, metrics: Metrics): void {
+export function guardRequests(app: HttpApp, { keys, foreignBecause, metrics, counted }: GuardOptions): void {
   const routes: RouteAccess[] = []
   const turnedAway = metrics.counter(
-    { name: 'agentmux_http_turned_away_total', help: 'Requests that got to no route.' },
+    { name: counted, help: 'Requests that got to no route.' },
     'because',
     REASONS
   )

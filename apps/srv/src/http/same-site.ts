@@ -4,6 +4,7 @@
  * page elsewhere by its Origin and by what the browser says about the site it belongs to.
  */
 import type { IncomingHttpHeaders } from 'node:http'
+import { isIP } from 'node:net'
 
 export type ForeignBecause = 'host' | 'origin'
 
@@ -18,6 +19,17 @@ export function foreignBecause(headers: IncomingHttpHeaders, port: number): Fore
   if (headers.origin !== undefined && headers.origin !== `http://${host}`) return 'origin'
   const site = headers['sec-fetch-site']
   return site === undefined || site === 'none' || site === 'same-origin' ? undefined : 'origin'
+}
+
+/**
+ * The same for another computer, which may reach us by any address and by our name on the network. A browser is never one
+ * of ours: whatever names an origin or a site is turned away.
+ */
+export function foreignToLanBecause(headers: IncomingHttpHeaders): ForeignBecause | undefined {
+  const host = headers.host?.toLowerCase().replace(/:\d{1,5}$/, '') ?? ''
+  if (isIP(host.replace(/^\[(.*)\]$/, '$1')) === 0 && !/^[a-z0-9_-]{1,63}\.local\.?$/.test(host))
+    return 'host'
+  return headers.origin === undefined && headers['sec-fetch-site'] === undefined ? undefined : 'origin'
 }
 
 function ourHosts(port: number): string[] {

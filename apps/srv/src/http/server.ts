@@ -2,12 +2,11 @@
  * The HTTP server of the daemon: made complete and closed as one, listening nowhere yet. Every route stands behind the
  * guard, everything that a client can use up is bounded, and closing ends what is still being read.
  */
-import { randomUUID } from 'node:crypto'
-import { fastify, LogController } from 'fastify'
 import { AccessKeys } from './access-keys.js'
+import { bareApp } from './bare-app.js'
 import { Connections } from './connections.js'
 import { EventStreams } from './event-streams.js'
-import { answerBadAddress, answerFailures } from './failures.js'
+import { answerFailures } from './failures.js'
 import type { HttpApp } from './http-app.js'
 import { HTTP_LIMITS, type HttpLimits } from './http-limits.js'
 import { readJsonBodies } from './json-bodies.js'
@@ -18,11 +17,14 @@ import { addAgentRoutes } from './routes/agents.js'
 import { addEventRoute } from './routes/events.js'
 import { addHealthRoute } from './routes/health.js'
 import { addHoldingRoutes } from './routes/holding.js'
+import { addLanRoutes } from './routes/lan.js'
 import { addMetricsRoute } from './routes/metrics.js'
+import { addNameRoutes } from './routes/names.js'
 import { addReactiveRoutes } from './routes/reactive.js'
 import { addRecordRoute } from './routes/record.js'
 import { addReleaseRoute } from './routes/release.js'
 import { addTakeOverRoute } from './routes/take-over.js'
+import { foreignBecause } from './same-site.js'
 
 export interface HttpServerOptions {
   /** Opens everything. */
@@ -36,25 +38,7 @@ export interface HttpServerOptions {
 export function createHttpServer(ports: HttpPorts, options: HttpServerOptions): HttpApp {
   const limits = { ...HTTP_LIMITS, ...options.limits }
   const connections = new Connections()
-  const app: HttpApp = fastify({
-    // What it says of itself below a warning, that it listens say, stands in our own lines already.
-    loggerInstance: ports.log.child({}, { level: 'warn' }),
-    logController: new LogController({ disableRequestLogging: true }),
-    genReqId: () => randomUUID(),
-    requestIdHeader: false,
-    exposeHeadRoutes: false,
-    bodyLimit: limits.bodyBytes,
-    requestTimeout: limits.requestTimeoutMs,
-    keepAliveTimeout: limits.keepAliveTimeoutMs,
-    forceCloseConnections: false,
-    http: {
-      maxHeaderSize: limits.headerBytes,
-      headersTimeout: limits.requestTimeoutMs,
-      connectionsCheckingInterval: Math.max(10, Math.min(1_000, limits.requestTimeoutMs / 4))
-    },
-    clientErrorHandler: connections.refuse,
-    frameworkErrors: answerBadAddress
-  })
+  const app = bareApp({ log: ports.log, limits, connections })
   app.server.maxConnections = limits.connections
   connections.watch(app.server)
 
@@ -66,25 +50,24 @@ export function createHttpServer(ports: HttpPorts, options: HttpServerOptions): 
   const events = new EventStreams(ports, limits)
   const records = new RecordStreams(ports, limits)
 
-  app.addHook('onRequest', async (request, reply) => {
-    connections.answering(request.socket, reply.raw)
-    reply.headers({
-      'x-request-id': request.id,
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff'
-    })
+  guardRequests(app, {
+    keys,
+    foreignBecause,
+    metrics: ports.metrics,
+    counted: 'agentmux_http_turned_away_total'
   })
-  guardRequests(app, keys, ports.metrics)
   readJsonBodies(app)
   answerFailures(app)
   addHealthRoute(app, ports)
   addReactiveRoutes(app, ports)
+  addNameRoutes(app, ports)
   addHoldingRoutes(app, ports)
   addReleaseRoute(app, ports)
   addTakeOverRoute(app, ports)
   addAgentRoutes(app, ports, limits)
   addRecordRoute(app, ports, records)
   addEventRoute(app, events)
+  addLanRoutes(app, ports)
   addMetricsRoute(app, ports)
   closeInTime(app, limits, { connections, streams: [events, records] })
   return app

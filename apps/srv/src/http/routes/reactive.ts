@@ -4,36 +4,18 @@
  */
 import type { FastifyRequest } from 'fastify'
 import * as z from 'zod/mini'
-import type { PaneRegistration } from '../../panes/pane-answers.js'
-import { type HttpApp, LAN, type Opens, REACTIVE } from '../http-app.js'
+import { type HttpApp, REACTIVE } from '../http-app.js'
 import { HttpError } from '../http-error.js'
 import type { HttpPorts } from '../ports.js'
+import { registrationJson } from '../registration-json.js'
 import { agentName, blockId, name } from '../request-fields.js'
 
 const registration = z.object({ agent_id: agentName, block_id: blockId, tab_id: z.optional(name) })
 const withdrawal = z.object({ agent_id: agentName, block_id: z.optional(blockId) })
-const question = z.object({ id: z.optional(z.string()) })
-
-const REACTIVE_AND_LAN: Opens = [...new Set([...REACTIVE, ...LAN])]
 
 export function addReactiveRoutes(app: HttpApp, { panes }: Pick<HttpPorts, 'panes'>): void {
   app.get('/agentmux/reactive/agents', { config: { opens: REACTIVE } }, async () =>
     panes.registrations().map((one) => registrationJson(one))
-  )
-  app.get('/agentmux/reactive/agent-names', { config: { opens: REACTIVE_AND_LAN } }, async () => ({
-    agents: [...new Set(panes.registrations().map(({ agentName }) => agentName))]
-  }))
-  app.get(
-    '/agentmux/reactive/agent',
-    { config: { opens: REACTIVE_AND_LAN }, schema: { querystring: question } },
-    async (request) => {
-      const { id } = request.query
-      if (!id) throw new HttpError(400, 'missing id param')
-      const found = panes.registrations().find(({ agentName }) => sameName(agentName, id))
-      if (found === undefined) throw new HttpError(404, 'agent not found')
-      const { uid, ...rest } = registrationJson(found)
-      return request.caller === 'lan' ? rest : { ...rest, uid }
-    }
   )
   app.post(
     '/agentmux/reactive/register',
@@ -69,22 +51,5 @@ export function addReactiveRoutes(app: HttpApp, { panes }: Pick<HttpPorts, 'pane
 function onlyForItself({ caller, callerBlockId }: FastifyRequest, block: string): void {
   if (caller === 'pane' && block !== callerBlockId) {
     throw new HttpError(403, 'this key is of another pane', { success: false })
-  }
-}
-
-/** As agents are looked up by the name people type. */
-function sameName(one: string, other: string): boolean {
-  return one.trim().toLowerCase() === other.trim().toLowerCase()
-}
-
-function registrationJson(one: PaneRegistration) {
-  return {
-    agent_id: one.agentName,
-    block_id: one.blockId,
-    ...(one.tabId === undefined ? {} : { tab_id: one.tabId }),
-    uid: one.uid,
-    registered_at: one.registeredAtMs,
-    last_seen: one.lastSeenMs,
-    registration_nonce: one.nonce
   }
 }
