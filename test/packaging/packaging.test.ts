@@ -38,7 +38,9 @@ describe.each(publishedPackages.map((p) => [p.manifest.name as string, p.manifes
       expect(tarballText(tarball, 'LICENSE')).toBe(readFileSync(join(repositoryRoot, 'LICENSE'), 'utf8'))
       const others = files.filter((file) => !/^([A-Z]+\.md|LICENSE|package\.json)$/.test(file))
       // A program that is built as CommonJS says so in its dist/package.json.
-      expect(others.filter((file) => !/^dist\/(.+\.(js|js\.map|d\.ts|d\.ts\.map)|package\.json)$/.test(file))).toEqual([])
+      expect(
+        others.filter((file) => !/^dist\/(.+\.(js|js\.map|d\.ts|d\.ts\.map)|package\.json)$/.test(file))
+      ).toEqual([])
 
       const scripts = others.filter((file) => file.endsWith('.js'))
       expect(scripts).not.toEqual([])

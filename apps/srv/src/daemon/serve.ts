@@ -87,7 +87,7 @@ export async function serve(flags: ServeFlags, crashes: CrashHandler): Promise<n
       const { pid } = process
       const file = { url, authKey: key, pid, channel, version: VERSION, startedAtMs: clock.wallMs() }
       writeDaemonFile(path, file)
-      if (flags.lan) await turnLanOn(daemon, flags, log)
+      if (flags.lan) await turnLanOn(daemon, log)
       log.info({ event: 'started', url, channel, version: VERSION, shared }, 'the daemon answers')
       print(flags.json ? JSON.stringify({ url, channel, pid, version: VERSION }) : url)
       return await untilEnd(signals, crashes)
@@ -111,7 +111,7 @@ export async function serve(flags: ServeFlags, crashes: CrashHandler): Promise<n
 }
 
 /** Without it the daemon works as well: what stands in the way is told, and tried again. */
-async function turnLanOn({ lan }: Daemon, flags: ServeFlags, log: Log): Promise<void> {
+async function turnLanOn({ lan }: Daemon, log: Log): Promise<void> {
   if (!lan.view().signed) {
     say(lanTrustWarning())
     log.warn({ event: 'lan-unsigned' }, 'no LAN secret is set')

@@ -1,8 +1,11 @@
 /** The error of the shared record: a disk or a lock said no. It never means that the writer was fenced. */
 import { LeaseFault, type LeaseFaultCode } from '@agentmux/lease-store'
 
+/** `epochs-exhausted`: damage says that no epoch is left. The others are those of a lease. */
+export type RecordFaultCode = LeaseFaultCode | 'epochs-exhausted'
+
 export interface RecordFaultDetails {
-  readonly code: LeaseFaultCode
+  readonly code: RecordFaultCode
   /** The file or folder concerned. */
   readonly path: string
   /** The system's error code (ENOSPC, EROFS, …), where there is one. */
@@ -14,7 +17,7 @@ export interface RecordFaultDetails {
 
 /** Thrown when the record could not be read or written. What was acknowledged before is still there. */
 export class RecordFault extends Error {
-  readonly code: LeaseFaultCode
+  readonly code: RecordFaultCode
   readonly path: string
   readonly errno: string | undefined
   /** Of the batch that failed, the lines that were written whole before it did: do not append those again. */

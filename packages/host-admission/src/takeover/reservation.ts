@@ -3,8 +3,9 @@
  * and only it is taken down again: what others have reserved since, or had before, is theirs. Of several at once one is
  * confirmed; the others learn who has it.
  */
-import { randomUUID } from 'node:crypto'
+
 import type { LeaseStore } from '@agentmux/lease-store'
+import { randomUuid } from '@agentmux/lease-store'
 import { changeHolds, holdFor, isSameHold, readHolds, type Successor } from './hold-file.js'
 import type { HandoverHold } from './hold-refuses.js'
 
@@ -27,7 +28,7 @@ export class Reservation {
   readonly #home: ReservationHome
   readonly #uid: string
   readonly #successor: Successor
-  readonly #id = randomUUID()
+  readonly #id = randomUuid()
   /** What stood when the take-over began: a person may set it aside. */
   readonly #known: readonly HandoverHold[]
   #putBack: () => void = () => {}
