@@ -71,7 +71,7 @@ describe('a line', () => {
     '{"epoch":0,"at_ms":5,"kind":"x"}',
     '{"epoch":1.5,"at_ms":5,"kind":"x"}',
     '{"epoch":"1","at_ms":5,"kind":"x"}',
-    '{"epoch":9007199254740991,"at_ms":5,"kind":"x"}',
+    '{"epoch":9007199254740992,"at_ms":5,"kind":"x"}',
     '{"epoch":1,"at_ms":"5","kind":"x"}',
     '{"epoch":1,"at_ms":5,"kind":""}',
     '\0\0\0\0'

@@ -211,9 +211,10 @@ describe('the highest epoch', () => {
     }
   )
 
-  test('may be the largest there is, and no further', async () => {
-    await append(record, LARGEST_EPOCH, 1)
-    expect(reopened().highestEpoch('uid-1')).toBe(LARGEST_EPOCH)
+  test('may be the one after the largest that is followed, and no further', async () => {
+    await append(record, LARGEST_EPOCH + 1, 1)
+    expect(reopened().highestEpoch('uid-1')).toBe(LARGEST_EPOCH + 1)
+    await expect(append(record, LARGEST_EPOCH + 2, 1)).rejects.toThrow(RangeError)
   })
 })
 

@@ -4,7 +4,7 @@
  */
 import type { Clock, HostIdentity, InstanceIdentity } from '@agentmux/lease-model'
 import { removeQuietly, replaceFile, syncFolder } from './durable-file.js'
-import { nextEpoch, readEpoch, writeEpoch } from './epoch-file.js'
+import { LARGEST_EPOCH, nextEpoch, readEpoch, writeEpoch } from './epoch-file.js'
 import type { Verdict } from './judgement.js'
 import { type ClaimRequest, type ClaimResult, leaseOf, type PreviousClaim } from './lease.js'
 import type { LeasePaths } from './lease-paths.js'
@@ -121,7 +121,7 @@ function grant(claimer: Claimer, paths: LeasePaths, request: ClaimRequest, taken
   const reclaimed = taken?.previous.why === 'reclaimed' ? taken.record : undefined
   let epoch = reclaimed?.epoch ?? 0
   // A re-claim keeps its epoch, unless it has none, a damaged one, or the caller has seen a higher one elsewhere.
-  if (epoch === 0 || epoch > Number.MAX_SAFE_INTEGER || epoch < epochFloor) {
+  if (epoch === 0 || epoch > LARGEST_EPOCH || epoch < epochFloor) {
     const counter = readEpoch(paths.epoch)
     epoch = nextEpoch({ counter, lease: taken?.record.epoch ?? 0, floor: epochFloor, wallMs })
     // Before the lease: an epoch that was given is never given again, even if the next line fails.

@@ -308,26 +308,42 @@ describe('the epoch', () => {
     expect(await claimed(store())).toMatchObject({ epoch: 71 })
   })
 
-  it.each([LARGEST_EPOCH + 1, Number.MAX_SAFE_INTEGER + 1])(
-    'of a lease file at %i is damage, like a counter there, and claims go on after it',
-    async (damaged) => {
-      const { store, clock, files } = party()
-      await claimed(store())
-      files.edit({ epoch: damaged })
-      await clock.advance(TTL_MS)
-      const { epoch } = await claimed(store())
-      expect(epoch).toBe(Math.floor(clock.wallMs() / 1_000) + 1)
-      writeFileSync(files.epoch, `${damaged}\n`)
-      await clock.advance(TTL_MS)
-      expect((await claimed(store())).epoch).toBeGreaterThan(epoch)
-    }
-  )
+  it('of a lease file at 2^53-1 is damage, like a counter there, and claims go on after it', async () => {
+    const { store, clock, files } = party()
+    await claimed(store())
+    files.edit({ epoch: LARGEST_EPOCH + 1 })
+    await clock.advance(TTL_MS)
+    const { epoch } = await claimed(store())
+    expect(epoch).toBe(Math.floor(clock.wallMs() / 1_000) + 1)
+    writeFileSync(files.epoch, `${LARGEST_EPOCH + 1}\n`)
+    await clock.advance(TTL_MS)
+    expect((await claimed(store())).epoch).toBeGreaterThan(epoch)
+  })
+
+  it('of a lease file beyond that is not read: once it has stood still for a TTL, claims go on above the counter', async () => {
+    const { store, clock, files } = party()
+    await claimed(store())
+    files.edit({ epoch: LARGEST_EPOCH + 2 })
+    const next = store()
+    expect((await next.claim(request())).kind).toBe('unknown')
+    await clock.advance(TTL_MS)
+    expect(await claimed(next)).toMatchObject({ epoch: 2 })
+  })
+
+  it.each(['lease', 'counter'])('of a %s at 2^53-2 is followed', async (where) => {
+    const { store, clock, files } = party()
+    await claimed(store())
+    if (where === 'lease') files.edit({ epoch: LARGEST_EPOCH })
+    else writeFileSync(files.epoch, `${LARGEST_EPOCH}\n`)
+    await clock.advance(TTL_MS)
+    expect((await claimed(store())).epoch).toBe(2 ** 53 - 1)
+  })
 
   it('that is damaged is not kept by a claim of the holder itself', async () => {
     const { store, clock, files } = party()
     const mine = store()
     await claimed(mine)
-    files.edit({ epoch: Number.MAX_SAFE_INTEGER + 1 })
+    files.edit({ epoch: LARGEST_EPOCH + 1 })
     expect((await claimed(mine)).epoch).toBe(Math.floor(clock.wallMs() / 1_000) + 1)
   })
 

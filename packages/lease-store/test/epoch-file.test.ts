@@ -26,9 +26,12 @@ describe('the next epoch', () => {
     expect(nextEpoch({ ...known, counter: undefined, lease: 3, wallMs: -1e12 })).toBe(4)
   })
 
-  it('is the largest there is at most, and no damage above that counts', () => {
-    expect(nextEpoch({ ...known, counter: LARGEST_EPOCH })).toBe(Number.MAX_SAFE_INTEGER)
-    for (const lease of [LARGEST_EPOCH + 1, Number.MAX_SAFE_INTEGER + 1]) {
+  it('is 2^53-1 at most, and a lease that says as much or more is damage', () => {
+    expect(LARGEST_EPOCH).toBe(2 ** 53 - 2)
+    for (const source of ['counter', 'lease', 'floor']) {
+      expect(nextEpoch({ ...known, [source]: LARGEST_EPOCH })).toBe(2 ** 53 - 1)
+    }
+    for (const lease of [2 ** 53 - 1, 2 ** 53]) {
       expect(nextEpoch({ ...known, counter: 7, lease })).toBe(NOW_S + 1)
     }
   })
@@ -50,6 +53,12 @@ describe('the counter file', () => {
     expect(readEpoch(file)).toBe(17)
   })
 
+  it.each(['4503599627370497\n', '9007199254740990\n'])('is followed if it says %j', (text) => {
+    const file = path()
+    writeFileSync(file, text)
+    expect(readEpoch(file)).toBe(Number(text))
+  })
+
   it.each([
     '',
     '\n',
@@ -64,8 +73,6 @@ describe('the counter file', () => {
     '1e3\n',
     '\0\0\0',
     'seven\n',
-    '4503599627370497\n',
-    '9007199254740990\n',
     '9007199254740991\n',
     '9007199254740992\n',
     '18446744073709551615\n'
