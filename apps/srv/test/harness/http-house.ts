@@ -54,7 +54,8 @@ export class HttpHouse {
       key: FULL_KEY,
       advice: adviceOfDaemon({}),
       log: this.#log.log,
-      http: { lanKey: LAN_KEY, limits },
+      http: { limits },
+      lan: { key: LAN_KEY },
       url: () => `http://127.0.0.1:${this.port}`
     })
   }
@@ -86,8 +87,9 @@ export class HttpHouse {
   }
 
   async close(): Promise<void> {
-    const { panes, app, registry, admission } = this.daemon
+    const { panes, app, registry, admission, lan } = this.daemon
     await panes.closeAll({ graceMs: 0 })
+    await lan.close()
     await app.close()
     registry.close()
     await admission.close({ graceMs: 0 })
