@@ -7,6 +7,7 @@ import { describe, expect } from 'vitest'
 import { AccessKeys } from '../src/http/access-keys.js'
 import type { HttpApp, RouteAccess } from '../src/http/http-app.js'
 import { guardRequests } from '../src/http/request-guard.js'
+import { foreignBecause } from '../src/http/same-site.js'
 import { Metrics } from '../src/metrics/metrics.js'
 import { FULL_KEY, HttpHouse, LAN_KEY, WRONG_KEY } from './harness/http-house.js'
 import { askRaw, type RawAnswer } from './harness/raw-request.js'
@@ -159,7 +160,8 @@ describe('the routes', () => {
   test('cannot be added without saying which keys open them', () => {
     const app = fastify() as unknown as HttpApp
     const keys = new AccessKeys({ full: FULL_KEY, paneOfKey: () => undefined })
-    guardRequests(app, keys, new Metrics())
+    const counted = 'turned_away_total'
+    guardRequests(app, { keys, foreignBecause, metrics: new Metrics(), counted })
     expect(() => app.get('/new', async () => ({}))).toThrow('/new does not say which keys open it')
   })
 
