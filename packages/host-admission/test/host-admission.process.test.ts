@@ -283,7 +283,9 @@ describe('close', () => {
     renameSync(scratchLock, `${scratchLock}-away`)
     mkdirSync(scratchLock)
     await other.close()
-    expect(faults).toEqual([expect.objectContaining({ name: 'LeaseFault', code: 'io' })])
+    // A renewal may have met it first: on a machine that is busy the watchdog asks for one at any time.
+    expect(faults).not.toHaveLength(0)
+    for (const fault of faults) expect(fault).toMatchObject({ name: 'LeaseFault', code: 'io' })
   })
 })
 
