@@ -1,4 +1,10 @@
 /** Peers on the network, who of them drives an agent, and who yields when two do. */
+
+export type { DiscoveryEvent, DiscoveryFault } from './discovery/discovery-event.js'
+export { type DiscoveryPorts, SYSTEM_PORTS } from './discovery/discovery-ports.js'
+export type { DiscoveryState, InterfaceState } from './discovery/discovery-state.js'
+export { DISCOVERY_TIMINGS, type DiscoveryTimings } from './discovery/discovery-timings.js'
+export { type DiscoveryOptions, LanDiscovery } from './discovery/lan-discovery.js'
 export { lanHolders } from './holdings/lan-holders.js'
 export { HOLDING_TIMEOUT_MS, LanHoldings, type LanHoldingsOptions } from './holdings/lan-holdings.js'
 export {
@@ -23,7 +29,18 @@ export {
 export { type LanUnknownBecause, type LanVerdict, verdictOf } from './holdings/verdict.js'
 export { FIRST_RECHECK_MS, LanRecheck, type LanRecheckOptions, RECHECK_MS } from './lan-recheck.js'
 export { type HeldOnLan, type LanState, LanTier, type LanTierOptions } from './lan-tier.js'
+export { isLoopback, isNearby, isReachableHost } from './peers/address-kinds.js'
 export type { Peer } from './peers/peer.js'
+export type { PeerClaim } from './peers/peer-claim.js'
+export {
+  PEER_LIMITS,
+  PEER_TABLE_TIMINGS,
+  type PeerChange,
+  type PeerSighting,
+  PeerTable,
+  type PeerTableOptions,
+  type PeerTableTimings
+} from './peers/peer-table.js'
 export type { Contender } from './tie-break/contender.js'
 export { Contest, type ContestOutcome, type ContestStep } from './tie-break/contest.js'
 export { decide } from './tie-break/decide.js'
