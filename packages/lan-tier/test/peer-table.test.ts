@@ -13,11 +13,14 @@ const claimed = (over: Partial<PeerClaim> = {}): PeerClaim => ({
   port: 5001,
   ...over
 })
-const at = (address: string, over: Partial<PeerClaim> = {}, ttlMs: number | undefined = 4_500_000) => ({
+const byProbe = (address: string, over: Partial<PeerClaim> = {}) => ({
   claim: claimed(over),
   addresses: [address],
-  source: address,
-  ...(ttlMs !== undefined && { ttlMs })
+  source: address
+})
+const at = (address: string, over: Partial<PeerClaim> = {}, ttlMs = 4_500_000) => ({
+  ...byProbe(address, over),
+  ttlMs
 })
 
 function table() {
@@ -147,7 +150,7 @@ test('500 peers fit beside 10,000 made-up ones, whoever comes first', () => {
 
 test('at most 64 peers are known by the UDP probe alone', () => {
   const { peers } = table()
-  for (let i = 0; i < 200; i++) peers.saw({ ...at(`10.0.0.${i}`, { instanceId: `p${i}` }), ttlMs: undefined })
+  for (let i = 0; i < 200; i++) peers.saw(byProbe(`10.0.0.${i}`, { instanceId: `p${i}` }))
   expect(peers.size).toBe(64)
   expect(peers.saw(at('10.0.1.1', { instanceId: 'by multicast' }))).toBe('seen')
 })

@@ -13,7 +13,7 @@ describe('names', () => {
     ["Jo's Mac Book", 'agentmux-Jo_s_Mac_Book-5001', 'Jo-s-Mac-Book.local'],
     ['mühle', 'agentmux-m_hle-5001', 'm-hle.local'],
     ['', 'agentmux-unknown-5001', 'unknown.local'],
-    ['---', 'agentmux----5001', 'unknown.local']
+    ['---', 'agentmux-----5001', 'unknown.local']
   ])('of %j', (hostname, label, host) => {
     expect(serviceNames(hostname, 5001)).toEqual({ label, host, instance: `${label}.${SERVICE}` })
   })

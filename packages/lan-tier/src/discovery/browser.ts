@@ -147,6 +147,8 @@ export class Browser {
     const records = new Map<string, DnsRecord>()
     const ownPtr = this.#options.ownPtr()
     if (ownPtr) records.set('', ownPtr)
+    // After a change everybody is to show himself: what was known may be out of date.
+    if (this.#round === 0) return [...records.values()]
     for (const service of this.#cache.services()) {
       const claim = this.#cache.claimOf(service)
       if (!claim || !service.ptr || !fresh.has(peerKey(claim))) continue
