@@ -11,8 +11,9 @@ export interface VirtualHostOptions {
   readonly hostname: string
   /** With prefix lengths; the first is `address`. */
   readonly addresses: readonly string[]
+  readonly switchNamespace: string
   /** The far end of the cable, at the switch. */
-  readonly port: { readonly namespace: string; readonly device: string }
+  readonly port: string
 }
 
 export class VirtualHost {
@@ -31,6 +32,15 @@ export class VirtualHost {
 
   get namespace(): string {
     return this.#options.namespace
+  }
+
+  /** As it was made, with prefix lengths. */
+  get addresses(): readonly string[] {
+    return this.#options.addresses
+  }
+
+  get port(): string {
+    return this.#options.port
   }
 
   /** What runs a command on this host, for whoever spawns by himself: the process is the command, its pid the child's. */
@@ -65,7 +75,8 @@ export class VirtualHost {
 
   /** A further interface with nobody else on it, as docker0 is. */
   addLonelyInterface(name: string, address: string): void {
-    this.ip('link', 'add', name, 'type', 'bridge')
+    this.ip('link', 'add', name, 'type', 'veth', 'peer', 'name', `${name}-end`)
+    this.ip('link', 'set', `${name}-end`, 'up')
     this.ip('link', 'set', name, 'up')
     this.ip('addr', 'add', address, 'dev', name)
   }
@@ -100,7 +111,6 @@ export class VirtualHost {
   }
 
   #atSwitch(state: 'up' | 'down'): void {
-    const { namespace, device } = this.#options.port
-    ip('-n', namespace, 'link', 'set', device, state)
+    ip('-n', this.#options.switchNamespace, 'link', 'set', this.port, state)
   }
 }

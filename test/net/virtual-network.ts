@@ -36,20 +36,23 @@ export class VirtualNetwork {
   addHost({ hostname, addresses }: HostPlan): VirtualHost {
     const index = this.#hosts.length + 1
     const namespace = `${this.#prefix}h${index}`
-    const device = `port${index}`
     addNamespace(namespace)
     const host = new VirtualHost({
       namespace,
       hostname,
       addresses: addresses ?? [`10.77.0.${index}/24`],
-      port: { namespace: this.#switch, device }
+      switchNamespace: this.#switch,
+      port: `port${index}`
     })
     this.#hosts.push(host)
-    this.#inSwitch('link', 'add', device, 'type', 'veth', 'peer', 'name', host.card, 'netns', namespace)
-    this.#inSwitch('link', 'set', device, 'master', 'br0', 'up')
-    host.ip('link', 'set', host.card, 'up')
-    for (const address of addresses ?? [`10.77.0.${index}/24`]) host.addAddress(address)
+    this.#connect(host)
     return host
+  }
+
+  /** Takes the card out of a host and puts in another one, with the same name and addresses. */
+  replaceCard(host: VirtualHost): void {
+    host.ip('link', 'del', host.card)
+    this.#connect(host)
   }
 
   async remove(): Promise<void> {
@@ -59,6 +62,14 @@ export class VirtualNetwork {
     }
     this.#hosts.length = 0
     ip('netns', 'del', this.#switch)
+  }
+
+  #connect(host: VirtualHost): void {
+    const { namespace, card, port } = host
+    this.#inSwitch('link', 'add', port, 'type', 'veth', 'peer', 'name', card, 'netns', namespace)
+    this.#inSwitch('link', 'set', port, 'master', 'br0', 'up')
+    host.ip('link', 'set', card, 'up')
+    for (const address of host.addresses) host.addAddress(address)
   }
 
   #inSwitch(...args: readonly string[]): void {
