@@ -52,7 +52,8 @@ export type PeerChange = { readonly kind: 'seen' | 'changed' | 'gone'; readonly 
 
 interface Row {
   peer: Peer
-  readonly sources: Set<string>
+  /** What each sender says of where it is, who spoke last at the end. */
+  readonly sources: Map<string, { readonly addresses: readonly string[]; readonly atMs: number }>
   /** Undefined: only answers to our probes told of it. */
   ttlMs: number | undefined
 }
@@ -65,7 +66,10 @@ export interface PeerTableOptions {
 export class PeerTable {
   readonly #clock: Clock
   readonly #timings: PeerTableTimings
-  readonly #rows = new FairMap<Row>(PEER_LIMITS)
+  readonly #rows = new FairMap<Row>(PEER_LIMITS, (key, row) => this.#dropped(key, row))
+  /** Keys of the rows of one instance id and port. */
+  readonly #named = new Map<string, Set<string>>()
+  #byProbe = 0
   readonly #listeners = new Set<(change: PeerChange) => void>()
   #lastTickMs: number
   #grace: { readonly stoppedMs: number; readonly untilMs: number } | undefined
@@ -100,20 +104,23 @@ export class PeerTable {
     if (row === undefined) return this.#add(sighting)
     const { claim, source } = sighting
     const before = row.peer
-    if (!row.sources.has(source) && row.sources.size < PEER_LIMITS.sources) {
-      row.sources.add(source)
-      this.#supersede(claim, source)
-    }
+    if (!row.sources.has(source)) this.#supersede(claim, source)
+    if (row.ttlMs === undefined && sighting.ttlMs !== undefined) this.#byProbe--
     row.ttlMs = sighting.ttlMs ?? row.ttlMs
-    // A lone sender says where it is now; of several, each knows the addresses on its own link.
-    const kept = row.sources.size === 1 ? [] : before.addresses
+    const nowMs = this.#clock.bootMs()
+    row.sources.delete(source)
+    row.sources.set(source, { addresses: sighting.addresses, atMs: nowMs })
+    for (const [sender, { atMs }] of row.sources) {
+      if (nowMs - atMs > this.#ttlOf(row) || row.sources.size > PEER_LIMITS.sources)
+        row.sources.delete(sender)
+    }
     row.peer = {
       ...before,
       hostname: claim.hostname || before.hostname,
       version: claim.version || before.version,
       channel: claim.channel || before.channel,
-      ...placed(sighting.addresses, kept),
-      lastSeenMs: this.#clock.bootMs()
+      ...placed(row, before.address),
+      lastSeenMs: nowMs
     }
     if (differs(before, row.peer)) this.#tell({ kind: 'changed', peer: row.peer })
     return 'known'
@@ -122,7 +129,7 @@ export class PeerTable {
   /** The sender took it back. It stays, but only as long as a peer with the shortest TTL. */
   withdrawn(claim: PeerClaim, source: string): void {
     const row = this.#rowOf(claim, source)
-    if (row?.sources.has(source)) row.ttlMs = 0
+    if (row?.sources.has(source) && row.ttlMs !== undefined) row.ttlMs = 0
   }
 
   /** Drops what has expired. To be called regularly: a long pause between two calls means that we did not run. */
@@ -138,7 +145,7 @@ export class PeerTable {
     for (const [key, row] of [...this.#rows.entries()]) {
       if (judgedAtMs - row.peer.lastSeenMs <= this.#ttlOf(row)) continue
       this.#rows.delete(key)
-      this.#tell({ kind: 'gone', peer: row.peer })
+      this.#dropped(key, row)
     }
   }
 
@@ -148,10 +155,6 @@ export class PeerTable {
       const { lastSeenMs } = row.peer
       yield { key, lastSeenMs, expiresMs: lastSeenMs + this.#ttlOf(row), byProbe: row.ttlMs === undefined }
     }
-  }
-
-  clear(): void {
-    this.#rows.clear()
   }
 
   #ttlOf(row: Row): number {
@@ -167,30 +170,30 @@ export class PeerTable {
   }
 
   #rowsNamedBy({ instanceId, port }: PeerClaim, source: string): [string, Row][] {
-    const named: [string, Row][] = []
-    for (const entry of this.#rows.entries()) {
-      const { peer, sources } = entry[1]
-      if (peer.port === port && peer.instanceId === instanceId && sources.has(source)) named.push(entry)
+    const rows: [string, Row][] = []
+    for (const key of this.#named.get(nameOf(instanceId, port)) ?? []) {
+      const row = this.#rows.get(key)
+      if (row?.sources.has(source)) rows.push([key, row])
     }
-    return named
+    return rows
   }
 
   #add({ claim, source, addresses, ttlMs }: PeerSighting): 'seen' | 'refused' {
     this.#supersede(claim, source)
-    if (ttlMs === undefined) {
-      let byProbe = 0
-      for (const row of this.#rows.values()) if (row.ttlMs === undefined) byProbe++
-      if (byProbe >= PEER_LIMITS.byProbe) return 'refused'
-    }
+    if (ttlMs === undefined && this.#byProbe >= PEER_LIMITS.byProbe) return 'refused'
     const nowMs = this.#clock.bootMs()
+    const row = { sources: new Map([[source, { addresses, atMs: nowMs }]]), ttlMs }
     const peer: Peer = {
       ...claim,
-      ...placed(addresses, []),
+      ...placed(row, ''),
       agents: [],
       firstSeenMs: nowMs,
       lastSeenMs: nowMs
     }
-    if (!this.#rows.set(peerKey(claim), { peer, sources: new Set([source]), ttlMs }, source)) return 'refused'
+    if (!this.#rows.set(peerKey(claim), { ...row, peer }, source)) return 'refused'
+    const name = nameOf(peer.instanceId, peer.port)
+    this.#named.set(name, (this.#named.get(name) ?? new Set()).add(peerKey(claim)))
+    if (ttlMs === undefined) this.#byProbe++
     this.#tell({ kind: 'seen', peer })
     return 'seen'
   }
@@ -203,8 +206,17 @@ export class PeerTable {
       row.sources.delete(source)
       if (row.sources.size > 0) continue
       this.#rows.delete(key)
-      this.#tell({ kind: 'gone', peer: row.peer })
+      this.#dropped(key, row)
     }
+  }
+
+  #dropped(key: string, row: Row): void {
+    const name = nameOf(row.peer.instanceId, row.peer.port)
+    const keys = this.#named.get(name)
+    keys?.delete(key)
+    if (keys?.size === 0) this.#named.delete(name)
+    if (row.ttlMs === undefined) this.#byProbe--
+    this.#tell({ kind: 'gone', peer: row.peer })
   }
 
   #tell(change: PeerChange): void {
@@ -212,15 +224,23 @@ export class PeerTable {
   }
 }
 
+const nameOf = (instanceId: string, port: number): string => `${port} ${instanceId}`
+
 /** Another key is another row, so that nobody replaces a peer by naming it. */
 export const peerKey = ({ instanceId, port, authKey }: PeerClaim): string =>
   JSON.stringify([instanceId, port, authKey])
 
-function placed(
-  addresses: readonly string[],
-  known: readonly string[]
-): { readonly address: string; readonly addresses: readonly string[] } {
-  const all = ipv4First([...new Set([...known, ...addresses])]).slice(0, PEER_LIMITS.addresses)
+/**
+ * Whoever spoke last knows best: after a change of address the old one comes last until its sender is forgotten. The
+ * address that was used so far stays the first one while the last speaker still names it.
+ */
+function placed({ sources }: Pick<Row, 'sources'>, used: string): Pick<Peer, 'address' | 'addresses'> {
+  const [latest = [], ...earlier] = [...sources.values()].map(({ addresses }) => addresses).reverse()
+  const first = latest.includes(used) ? [used] : []
+  const all = ipv4First([...new Set([...first, ...latest, ...earlier.flat()])]).slice(
+    0,
+    PEER_LIMITS.addresses
+  )
   return { address: all[0] ?? '', addresses: all }
 }
 
