@@ -1,0 +1,3 @@
+export async function doctor(_flags: unknown): Promise<number> {
+  return 0
+}
