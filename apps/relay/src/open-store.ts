@@ -18,6 +18,10 @@ export interface ServingOptions {
 
 /** @throws DataFolderFault, StoreUnavailable */
 export async function openServingStore(flags: CommonFlags, options: ServingOptions): Promise<RelayStore> {
+  if (flags.etcd !== undefined) {
+    const { openEtcdStore } = await import('./store/etcd/etcd-store.js')
+    return openEtcdStore({ ...options, hosts: flags.etcd })
+  }
   const { openSqliteStore } = await import('./store/sqlite/sqlite-store.js')
   return openSqliteStore({ ...options, dataDir: dataDir(flags.data, process.env) })
 }
@@ -30,6 +34,7 @@ export interface LookedAtStore {
 
 /** @throws DataFolderFault, StoreUnavailable */
 export async function openStoreBeside(flags: CommonFlags): Promise<LookedAtStore> {
+  if (flags.etcd !== undefined) return etcdBeside(flags.etcd)
   const { openDatabase } = await import('./store/sqlite/open-database.js')
   const { AgentTable } = await import('./store/sqlite/agent-table.js')
   const { SqliteTokens } = await import('./store/sqlite/sqlite-tokens.js')
@@ -44,4 +49,9 @@ export async function openStoreBeside(flags: CommonFlags): Promise<LookedAtStore
       database.close()
     }
   }
+}
+
+async function etcdBeside(hosts: readonly string[]): Promise<LookedAtStore> {
+  const { lookIntoEtcd } = await import('./store/etcd/look-into-etcd.js')
+  return lookIntoEtcd(hosts, createSystemClock())
 }

@@ -2,11 +2,12 @@
  * The database file of a relay: in a folder that nobody else can enter, made on first use. Commits are durable
  * (WAL, synchronous=FULL). Several processes may have it open: the server, and the commands that look or add a token.
  */
-import { chmodSync, statSync } from 'node:fs'
+import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { makeFolder } from '../../make-folder.js'
 import { DataFolderFault } from './data-folder-fault.js'
+import { checkPrivate } from './private-folder.js'
 import { SCHEMA, SCHEMA_VERSION } from './schema.js'
 
 /** Another process writes for a moment: a token, a checkpoint. */
@@ -32,18 +33,6 @@ export function openDatabase(dataDir: string): Database.Database {
       cause: error
     })
   }
-}
-
-/** The hashes of tokens and the messages are in there (R16). */
-function checkPrivate(folder: string): void {
-  const { mode, uid } = statSync(folder)
-  if (process.getuid === undefined) return
-  if (uid !== process.getuid())
-    throw new DataFolderFault(`${folder} belongs to another user: give --data another folder`)
-  if ((mode & 0o077) !== 0)
-    throw new DataFolderFault(
-      `${folder} is open to other users: run chmod 700 ${folder}, or give --data another folder`
-    )
 }
 
 function prepare(database: Database.Database): void {
