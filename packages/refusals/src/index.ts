@@ -17,6 +17,13 @@ export { durationText, heldForText, remainingText } from './duration-text.js'
 export { EXIT_CODES, type ExitCode } from './exit-codes.js'
 export { handingOverMessage } from './handing-over-message.js'
 export { holderText } from './holder-text.js'
+export {
+  LAN_SILENCES,
+  type LanAnswers,
+  type LanSilence,
+  lanAnswersMessage
+} from './lan-answers-message.js'
+export { lanSecretFaultMessage, lanTrustWarning, lanUnsignedMessage } from './lan-trust-message.js'
 export { type LeaseIoFault, leaseIoMessage } from './lease-io-message.js'
 export { type LockingProcess, lockStuckMessage } from './lock-stuck-message.js'
 export { LOSS_REASONS, type LossReason } from './loss-reason.js'

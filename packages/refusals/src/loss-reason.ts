@@ -3,7 +3,8 @@ export const LOSS_REASONS = Object.freeze([
   'other-owner',
   'reclaimed',
   'unconfirmed',
-  'lease-removed'
+  'lease-removed',
+  'yielded'
 ] as const)
 
 /**
@@ -11,5 +12,6 @@ export const LOSS_REASONS = Object.freeze([
  * - `reclaimed`: the holder's own process claimed it again; only the newer claim counts
  * - `unconfirmed`: the holder could not confirm it by its own deadline (R13)
  * - `lease-removed`: the lease file is gone
+ * - `yielded`: another computer drives the agent too, and by the tie-break that one keeps it
  */
 export type LossReason = (typeof LOSS_REASONS)[number]

@@ -44,11 +44,14 @@ function whyLost(reason: LossReason, nowMs: number, { holder, detail }: LostOpti
       return `it could not be confirmed in time${cause ? ` (${cause})` : ''}${held}`
     case 'lease-removed':
       return `its lease file was removed${held}`
+    case 'yielded':
+      return `it also runs ${holder ? holderText(holder, nowMs) : 'on another computer on your network'}, and that one keeps it`
   }
 }
 
 function whatThen(agent: AgentRef, reason: LossReason, options: LostOptions): string {
   if (reason === 'reclaimed') return ' Go on with the newer claim.'
+  if (reason === 'yielded') return nextSteps(agent, options.holder?.place ?? 'lan', options)
   if (reason === 'other-owner' || options.holder) {
     return nextSteps(agent, options.holder?.place ?? 'this-host', options)
   }

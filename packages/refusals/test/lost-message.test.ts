@@ -15,6 +15,15 @@ describe('the sentence at a holder that lost its lease', () => {
     )
   })
 
+  it('tells the loser of a tie-break which computer keeps the agent, since when, and what now', () => {
+    expect(lostMessage(agent, 'yielded', NOW_MS, { holder: onLan })).toBe(
+      'Agent3 lost its single-instance lease: it also runs on another computer on your network (host barn, channel stable, v0.44.1, for 3 min), and that one keeps it. This process no longer drives it. End it on that computer, or wait for it with `agentmux-srv run --uid 7c0e --wait -- CMD…`.'
+    )
+    expect(lostMessage(agent, 'yielded', NOW_MS)).toBe(
+      'Agent3 lost its single-instance lease: it also runs on another computer on your network, and that one keeps it. This process no longer drives it. End it on that computer, or wait for it with `agentmux-srv run --uid 7c0e --wait -- CMD…`.'
+    )
+  })
+
   it('does without a name for the new owner', () => {
     expect(lostMessage(nameless, 'other-owner', NOW_MS)).toBe(
       'This agent lost its single-instance lease: another owner took it. This process no longer drives it. End it where it runs, or wait for it with `agentmux-srv run --uid 7c0e --wait -- CMD…`. `agentmux-srv status` shows who holds what on this host.'
