@@ -24,10 +24,9 @@ export async function openEtcd(
       return store
     },
     changes,
-    lapse: (key) =>
-      until('the lease has lapsed', async () =>
-        (await store.leases.look(key)) === undefined ? true : undefined
-      ),
+    async lapse(key) {
+      await until('the lease has lapsed', async () => (await store.leases.look(key)) === undefined)
+    },
     async restart() {
       await store.close()
       store = await open()

@@ -132,7 +132,7 @@ describe('the lease routes', () => {
     })
     expect(await anna.post('/agents/lease', { agent_id: 'a', instance: '' })).toMatchObject({
       status: 400,
-      json: { error: 'instance required' }
+      json: { error: 'instance is invalid' }
     })
     expect(await anna.post('/agents/lease', 'x')).toMatchObject({ status: 400 })
     expect(await anna.ask('POST', '/agents/lease', { body: '{"a' })).toMatchObject({ status: 400 })

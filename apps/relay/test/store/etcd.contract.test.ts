@@ -1,6 +1,6 @@
 /** On three members, as it is meant to be run. */
 import { afterAll, beforeAll } from 'vitest'
-import { EtcdCluster } from '../harness/etcd-cluster.js'
+import { EtcdCluster } from '../../../../bench/relay/etcd-cluster.mjs'
 import { openEtcd } from '../harness/etcd-store.js'
 import { storeContract } from './store-contract.js'
 

@@ -9,12 +9,13 @@ import type { HolderChange, RelayStore } from '../relay-store.js'
 import { STORE_LIMITS, type StoreLimits } from '../store-limits.js'
 import { attempts } from './attempts.js'
 import { EtcdClient } from './etcd-client.js'
-import { agentIn, KEYS } from './etcd-keys.js'
+import { KEYS } from './etcd-keys.js'
 import { EtcdLeases } from './etcd-leases.js'
 import { EtcdMessages } from './etcd-messages.js'
 import { EtcdTokens } from './etcd-tokens.js'
 import { KeepAlives } from './keep-alives.js'
 import { Presence } from './presence.js'
+import { watchQueues } from './watch-queues.js'
 
 export interface EtcdStoreOptions {
   readonly hosts: readonly string[]
@@ -24,6 +25,8 @@ export interface EtcdStoreOptions {
   readonly ttlMs?: number
   readonly limits?: Partial<StoreLimits>
 }
+
+const WATCH_MS = 2_000
 
 /** @throws StoreUnavailable */
 export async function openEtcdStore(options: EtcdStoreOptions): Promise<RelayStore> {
@@ -39,10 +42,9 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<RelaySto
     throw error
   }
   const arrivals = new Arrivals()
-  const watcher = etcd.raw.watch().prefix(KEYS.queues).ignore('delete').watcher()
-  watcher.on('put', ({ key }) => arrivals.tell(agentIn(key.toString())))
-  // It connects again by itself; a wake that is lost meanwhile is a hint that is lost.
-  watcher.on('error', () => {})
+  const watch = watchQueues(etcd, arrivals)
+  // So that nothing which is queued from now on goes unheard; it connects again by itself.
+  await Promise.race([watch.connected, clock.sleep(WATCH_MS)])
   const { agentsPerAccount } = limits
   return {
     leases: new EtcdLeases({ etcd, keepAlives, presence, clock, ttlMs, agentsPerAccount, onChange }),
@@ -54,7 +56,7 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<RelaySto
     async close() {
       await presence.close()
       keepAlives.close()
-      watcher.cancel().catch(() => {})
+      watch.end()
       etcd.close()
     }
   }

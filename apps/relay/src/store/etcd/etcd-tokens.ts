@@ -71,7 +71,7 @@ export class EtcdTokens implements TokenKeeper {
 
   async #all(): Promise<{ readonly key: string; readonly token: Token }[]> {
     const all: { key: string; token: Token }[] = []
-    for (let after = KEYS.tokens; ; ) {
+    for (let after: string = KEYS.tokens; ; ) {
       const page = await this.#etcd.page(KEYS.tokens, { limit: PAGE, after })
       all.push(...page.map((kv) => ({ key: kv.key.toString(), token: valueIn<Token>(kv) })))
       const last = page.at(-1)
