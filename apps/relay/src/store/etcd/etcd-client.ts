@@ -2,12 +2,18 @@
  * etcd, as the store asks it: reads and transactions with a time limit each, never repeated behind our back, since a
  * transaction whose answer was lost may have happened. A member that does not answer is left alone for a while.
  */
-import { Etcd3, type ICompare, type IKeyValue, type IRequestOp, type ITxnResponse } from 'etcd3'
+import {
+  Etcd3,
+  GRPCDeadlineExceededError,
+  type ICompare,
+  type IKeyValue,
+  type IRequestOp,
+  type ITxnResponse
+} from 'etcd3'
 import { StoreUnavailable, type UnavailableBecause } from '../store-unavailable.js'
 import { askOnce, memberPolicy } from './member-policy.js'
 
 const CALL_MS = 1_500
-const DEADLINE_EXCEEDED = 'GRPCDeadlineExceededError'
 
 export interface Transaction {
   readonly compare: readonly ICompare[]
@@ -86,7 +92,7 @@ export class EtcdClient {
 
   #codeOf(error: unknown): UnavailableBecause {
     if (this.#closed) return 'closed'
-    return error instanceof Error && error.constructor.name === DEADLINE_EXCEEDED ? 'timeout' : 'unreachable'
+    return error instanceof GRPCDeadlineExceededError ? 'timeout' : 'unreachable'
   }
 }
 

@@ -33,11 +33,12 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<RelaySto
   const { hosts, clock, onChange, ttlMs = RELAY_TTL_MS } = options
   const limits = { ...STORE_LIMITS, ...options.limits }
   const etcd = new EtcdClient(hosts)
-  const keepAlives = new KeepAlives(etcd)
+  const keepAlives = new KeepAlives(hosts)
   const presence = new Presence(etcd, keepAlives, { clock, ttlMs })
   try {
     await attempts(() => presence.start())
   } catch (error) {
+    keepAlives.close()
     etcd.close()
     throw error
   }

@@ -1,122 +1,74 @@
 /**
- * Keeps leases of etcd alive, many at once: requests are written to a few streams without waiting for the answers of those
- * before. A stream that breaks or falls silent takes with it what was asked on it: unknown, never "alive".
+ * Keeps leases of etcd alive, many at once, through a few streams to each member. A member that does not answer is left alone for a
+ * while, and what was asked of it is asked of another: a keep-alive can be repeated.
  */
-import type { IDuplexStream, ILeaseKeepAliveRequest, ILeaseKeepAliveResponse } from 'etcd3'
+import { Etcd3 } from 'etcd3'
 import { StoreUnavailable } from '../store-unavailable.js'
-import type { EtcdClient } from './etcd-client.js'
+import { KeepAlivePipe } from './keep-alive-pipe.js'
+import { askOnce } from './member-policy.js'
 
-type Stream = IDuplexStream<ILeaseKeepAliveRequest, ILeaseKeepAliveResponse>
-
-interface Waiting {
-  readonly resolve: (alive: boolean) => void
-  readonly reject: (error: unknown) => void
+interface Member {
+  readonly client: Etcd3
+  readonly pipes: (KeepAlivePipe | undefined)[]
+  leftAloneUntilMs: number
 }
 
-interface Pipe {
-  readonly stream: Stream
-  readonly waiting: Map<string, Waiting[]>
-  /** Since nothing came although something was asked, by performance.now(). */
-  silentSinceMs: number
-}
-
-const PIPES = 8
-const SILENCE_MS = 1_500
+const PIPES = 4
+const LEFT_ALONE_MS = 10_000
 
 export class KeepAlives {
-  readonly #etcd: EtcdClient
-  readonly #pipes: (Promise<Pipe> | undefined)[] = new Array<undefined>(PIPES).fill(undefined)
+  readonly #members: readonly Member[]
   #next = 0
-  #watch: NodeJS.Timeout | undefined
-  readonly #open = new Set<Pipe>()
   #closed = false
 
-  constructor(etcd: EtcdClient) {
-    this.#etcd = etcd
+  constructor(hosts: readonly string[]) {
+    const faultHandling = { global: askOnce, host: () => askOnce }
+    this.#members = hosts.map((host) => ({
+      client: new Etcd3({ hosts: host, faultHandling }),
+      pipes: new Array<undefined>(PIPES).fill(undefined),
+      leftAloneUntilMs: 0
+    }))
   }
 
   /** Whether the lease was alive, and so is for another TTL. @throws StoreUnavailable where that is not known */
   async renew(lease: string): Promise<boolean> {
-    if (this.#closed) throw new StoreUnavailable('closed')
-    const index = this.#next++ % PIPES
-    const pipe = await this.#pipe(index)
-    return new Promise<boolean>((resolve, reject) => {
-      if (!this.#open.has(pipe)) return reject(new StoreUnavailable('unreachable'))
-      if (pipe.waiting.size === 0) pipe.silentSinceMs = performance.now()
-      const waiting = pipe.waiting.get(lease)
-      if (waiting === undefined) pipe.waiting.set(lease, [{ resolve, reject }])
-      else waiting.push({ resolve, reject })
-      this.#watch ??= setInterval(() => this.#endSilent(), SILENCE_MS / 3)
-      pipe.stream.write({ ID: lease })
-    })
+    let fault = new StoreUnavailable('unreachable')
+    for (const member of this.#inTurn()) {
+      if (this.#closed) throw new StoreUnavailable('closed')
+      try {
+        return await this.#pipeTo(member).renew(lease)
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable)) throw error
+        fault = error
+        member.leftAloneUntilMs = performance.now() + LEFT_ALONE_MS
+      }
+    }
+    throw fault
   }
 
   close(): void {
     this.#closed = true
-    for (const pipe of this.#open) this.#end(pipe, new StoreUnavailable('closed'))
-  }
-
-  #pipe(index: number): Promise<Pipe> {
-    const known = this.#pipes[index]
-    if (known !== undefined) return known
-    const opening = this.#openPipe(index)
-    this.#pipes[index] = opening
-    return opening
-  }
-
-  async #openPipe(index: number): Promise<Pipe> {
-    try {
-      const stream = await this.#etcd.call(() => this.#etcd.raw.leaseClient.leaseKeepAlive())
-      const pipe: Pipe = { stream, waiting: new Map(), silentSinceMs: performance.now() }
-      this.#open.add(pipe)
-      const onEnd = (error?: unknown) => {
-        if (this.#pipes[index] !== undefined && this.#open.has(pipe)) this.#pipes[index] = undefined
-        this.#end(pipe, new StoreUnavailable('unreachable', error))
-      }
-      stream.on('data', (answer: ILeaseKeepAliveResponse) => this.#answered(pipe, answer))
-      stream.on('error', onEnd)
-      stream.on('end', onEnd)
-      return pipe
-    } catch (error) {
-      this.#pipes[index] = undefined
-      throw error
+    for (const { client, pipes } of this.#members) {
+      for (const pipe of pipes) pipe?.end(new StoreUnavailable('closed'))
+      client.close()
     }
   }
 
-  #answered(pipe: Pipe, { ID, TTL }: ILeaseKeepAliveResponse): void {
-    pipe.silentSinceMs = performance.now()
-    const waiting = pipe.waiting.get(ID)
-    const first = waiting?.shift()
-    if (waiting?.length === 0) pipe.waiting.delete(ID)
-    first?.resolve(Number(TTL) > 0)
-  }
-
-  #endSilent(): void {
+  /** Another one first each time, and those that failed lately last. */
+  #inTurn(): Member[] {
+    const first = this.#next++ % this.#members.length
+    const turned = [...this.#members.slice(first), ...this.#members.slice(0, first)]
     const nowMs = performance.now()
-    let asked = false
-    for (const pipe of this.#open) {
-      if (pipe.waiting.size === 0) continue
-      asked = true
-      if (nowMs - pipe.silentSinceMs < SILENCE_MS) continue
-      this.#end(pipe, new StoreUnavailable('timeout'))
-    }
-    if (asked) return
-    clearInterval(this.#watch)
-    this.#watch = undefined
+    const isLeftAlone = (member: Member) => member.leftAloneUntilMs > nowMs
+    return [...turned.filter((one) => !isLeftAlone(one)), ...turned.filter(isLeftAlone)]
   }
 
-  #end(pipe: Pipe, because: StoreUnavailable): void {
-    if (!this.#open.delete(pipe)) return
-    for (const [index, opening] of this.#pipes.entries()) {
-      opening?.then((one) => {
-        if (one === pipe && this.#pipes[index] === opening) this.#pipes[index] = undefined
-      })
-    }
-    for (const waiting of pipe.waiting.values()) for (const { reject } of waiting) reject(because)
-    pipe.waiting.clear()
-    pipe.stream.on('error', () => {})
-    pipe.stream.end()
-    const { stream } = pipe as unknown as { stream: { cancel?: () => void } }
-    stream.cancel?.()
+  #pipeTo({ client, pipes }: Member): KeepAlivePipe {
+    const index = Math.floor(Math.random() * PIPES)
+    const known = pipes[index]
+    if (known !== undefined && !known.ended) return known
+    const fresh = new KeepAlivePipe(client)
+    pipes[index] = fresh
+    return fresh
   }
 }
