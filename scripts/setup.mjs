@@ -17,7 +17,8 @@ export async function setup(root = repositoryRoot) {
   const { installed, built } = stateOf(root, packages)
   if (installed && built) return true
   // Loaded only now: most starts never need it, and they should be immediate.
-  const { bringUpToDate, reportFailure } = await import('./setup/bring-up-to-date.mjs')
+  const { bringUpToDate } = await import('./setup/bring-up-to-date.mjs')
+  const { reportFailure } = await import('./setup/report-failure.mjs')
   try {
     await bringUpToDate(root, packages)
     return true

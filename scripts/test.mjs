@@ -6,7 +6,8 @@
 import './setup/node-version.mjs'
 
 const { setup } = await import('./setup.mjs')
-if (!(await setup())) {
+const { compileRelayDatabase } = await import('./setup/relay-database.mjs')
+if (!(await setup()) || !(await compileRelayDatabase())) {
   process.stdout.write('0 passed, 1 failed\n')
   process.exit()
 }

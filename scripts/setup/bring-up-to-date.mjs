@@ -8,12 +8,10 @@ import { nativeFiles, nativeLockFault } from './native-lock.mjs'
 import { pnpmCommand } from './pnpm-command.mjs'
 import { withSetupLock } from './setup-lock.mjs'
 import { forget, remember, stateOf } from './stamp.mjs'
-import { Interrupted, runStep, StepFailed } from './step.mjs'
-import { compileEnvironment, explainMissing, missingTools } from './toolchain.mjs'
+import { runStep, StepFailed } from './step.mjs'
+import { compileEnvironment, explainMissing, MissingTools, missingTools } from './toolchain.mjs'
 
 const say = (line) => process.stderr.write(`agentmux: ${line}\n`)
-
-class MissingTools extends Error {}
 
 async function install(root, packages, started) {
   forget(root, 'installed')
@@ -63,13 +61,4 @@ export async function bringUpToDate(root, packages) {
     if (!stateOf(root, packages).installed) await install(root, packages, started)
     if (!stateOf(root, packages).built) await build(root, packages, started)
   })
-}
-
-/** Tells a person why the set-up did not succeed, the reason in the first line, and sets the exit code. */
-export function reportFailure(error) {
-  process.exitCode = 1
-  if (error instanceof Interrupted) process.kill(process.pid, error.signal)
-  else if (error instanceof MissingTools) process.stderr.write(error.message)
-  else if (error instanceof StepFailed) process.stderr.write(`agentmux: ${error.message}\n${error.log}`)
-  else say(`set-up failed: ${error.stack}`)
 }

@@ -12,7 +12,8 @@ export const setupFolder = (root) => join(root, '.setup')
 
 const stampFile = (root, name) => join(setupFolder(root), `${name}.json`)
 
-function isDone(root, name, fingerprint) {
+/** Whether this was done under the same conditions, and what it made is still there. */
+export function isRemembered(root, name, fingerprint) {
   try {
     const done = JSON.parse(readFileSync(stampFile(root, name), 'utf8'))
     return done.fingerprint === fingerprint && done.files.every((file) => existsSync(join(root, file)))
@@ -24,8 +25,8 @@ function isDone(root, name, fingerprint) {
 /** @returns {{ installed: boolean, built: boolean }} */
 export function stateOf(root, packages) {
   return {
-    installed: isDone(root, 'installed', installFingerprint(root, packages)),
-    built: isDone(root, 'built', buildFingerprint(root, packages))
+    installed: isRemembered(root, 'installed', installFingerprint(root, packages)),
+    built: isRemembered(root, 'built', buildFingerprint(root, packages))
   }
 }
 

@@ -16,7 +16,8 @@ export const TEST_TOOLS = {
   'dbus-daemon': 'dbus',
   'avahi-daemon': 'avahi-daemon',
   'avahi-browse': 'avahi-utils',
-  'avahi-publish': 'avahi-utils'
+  'avahi-publish': 'avahi-utils',
+  etcd: 'etcd-server'
 }
 
 /** Debian asks this program before a package starts a service; 101 means no. */

@@ -57,12 +57,15 @@ export function missingTools(env = process.env) {
   ]
 }
 
+/** Its message is complete, and for a person. */
+export class MissingTools extends Error {}
+
 /** The message for missing tools. All that matters is in the first line; the other systems follow. */
-export function explainMissing(missing) {
+export function explainMissing(missing, what = 'the native file lock (fs-ext)') {
   const here = thisSystem()
   const others = Object.entries(INSTALL_WITH).filter(([system]) => system !== here)
   return [
-    `agentmux: the native file lock (fs-ext) cannot be compiled, missing: ${missing.join(', ')}. ` +
+    `agentmux: ${what} cannot be compiled, missing: ${missing.join(', ')}. ` +
       `${here}: ${INSTALL_WITH[here]}`,
     ...others.map(([system, command]) => `  ${system}: ${command}`),
     ''
@@ -82,12 +85,15 @@ function ownHeaders() {
   }
 }
 
-/** The environment in which the native lock compiles: make knows g++ only, and headers at hand are used. */
+/**
+ * The environment in which native code compiles: make knows g++ only, headers at hand are used, and what would rather
+ * fetch a binary from somewhere (SQLite for the relay) compiles as well.
+ */
 export function compileEnvironment(env = process.env) {
   const added = {}
   const compiler = compilerOf(env)
   if (!env.CXX && compiler && compiler !== 'g++') added.CXX = compiler
   const headers = env.npm_config_nodedir ? undefined : ownHeaders()
   if (headers) added.npm_config_nodedir = headers
-  return { ...env, ...added }
+  return { npm_config_build_from_source: 'true', ...env, ...added }
 }

@@ -1,0 +1,4 @@
+import { openSqlite } from '../harness/sqlite-store.js'
+import { storeContract } from './store-contract.js'
+
+storeContract('SQLite', openSqlite)
