@@ -13,7 +13,7 @@ import { LocalNetwork, type LocalNetworkOptions } from './local-network.js'
 import { oneRound, withLimit } from './one-round.js'
 import { contenderOf, isOwnLease, type OwnLease } from './own-lease.js'
 import { PeerMemories } from './peer-memory.js'
-import { isPeer, peerName } from './peer-name.js'
+import { nameKey, peerName } from './peer-name.js'
 import { PeerPools } from './peer-pools.js'
 import { type PeerAnswers, questionPeer } from './question-peer.js'
 
@@ -84,7 +84,7 @@ export class LanHoldings {
 
   /**
    * The same for many agents: one question to each peer, however many they are, to all peers at once or, where a question
-   * names one, to that one. One look for each UID. Errors as `lanHolders`.
+   * names some, to those. One look for each UID. Errors as `lanHolders`.
    */
   async ask(questions: readonly Question[], signal?: AbortSignal): Promise<Map<string, LanLook>> {
     signal?.throwIfAborted()
@@ -110,7 +110,7 @@ export class LanHoldings {
     const { clock, timeoutMs = HOLDING_TIMEOUT_MS } = this.#options
     const signals = [this.#closing.signal, ...(signal === undefined ? [] : [signal])]
     await oneRound(jobs, { clock, timeoutMs, slots: SLOTS, signals })
-    if (questions.some(({ peer }) => peer === undefined)) this.#count(answers)
+    if (questions.some(({ peers }) => peers === undefined)) this.#count(answers)
     return this.#looks(questions, [...memories.keys()], answers)
   }
 
@@ -155,18 +155,19 @@ export class LanHoldings {
       silences.set(peer, known)
       return known
     }
+    const byName = new Map(Array.from(names, ([peer, name]) => [nameKey(name), peer] as const))
     const looks = new Map<string, LanLook>()
-    for (const { uid, peer: only } of questions) {
+    for (const { uid, peers: only } of questions) {
       const holders: LanHolder[] = []
       const silent: SilentPeer[] = []
       let answered = 0
       const lease = this.#options.ownLease(uid)
       const ours = lease && contenderOf(lease)
-      for (const [peer, name] of names) {
-        if (only !== undefined && !isPeer(only, peer)) continue
-        const holding = answers.get(peer)?.holdings.get(uid)
+      for (const name of only ?? names.values()) {
+        const peer = byName.get(nameKey(name))
+        const holding = peer && answers.get(peer)?.holdings.get(uid)
         if (holding === undefined) {
-          silent.push(silence(peer, name))
+          silent.push(peer === undefined ? { peer: name, why: 'gone' } : silence(peer, name))
           continue
         }
         answered++
@@ -174,7 +175,6 @@ export class LanHoldings {
           holders.push(lanHolder(holding, name))
         }
       }
-      if (only !== undefined && answered + silent.length === 0) silent.push({ peer: only, why: 'gone' })
       looks.set(uid, { holders, answered, silent })
     }
     return looks
@@ -187,16 +187,20 @@ export class LanHoldings {
 }
 
 /** Which UIDs each peer is asked about. */
-function questionsByPeer(
-  questions: readonly Question[],
-  peers: Iterable<Peer>
-): Map<Peer, readonly string[]> {
-  const ofEverybody = questions.filter(({ peer }) => peer === undefined).map(({ uid }) => uid)
-  const ofOne = questions.filter(({ peer }) => peer !== undefined)
-  const asked = new Map<Peer, readonly string[]>()
+function questionsByPeer(questions: readonly Question[], peers: Iterable<Peer>): Map<Peer, string[]> {
+  const ofEverybody: string[] = []
+  const ofSome = new Map<string, string[]>()
+  for (const { uid, peers: only } of questions) {
+    if (only === undefined) ofEverybody.push(uid)
+    for (const name of only ?? []) {
+      const uids = ofSome.get(nameKey(name))
+      if (uids) uids.push(uid)
+      else ofSome.set(nameKey(name), [uid])
+    }
+  }
+  const asked = new Map<Peer, string[]>()
   for (const peer of peers) {
-    const own = ofOne.filter(({ peer: name }) => name !== undefined && isPeer(name, peer))
-    const uids = own.length === 0 ? ofEverybody : [...ofEverybody, ...own.map(({ uid }) => uid)]
+    const uids = [...ofEverybody, ...(ofSome.get(nameKey(peerName(peer))) ?? [])]
     if (uids.length > 0) asked.set(peer, uids)
   }
   return asked
