@@ -11,6 +11,7 @@ import {
   lanHolders,
   type OwnLease,
   type Peer,
+  signAnswer,
   verdictOf
 } from '../src/index.js'
 import { AT } from './example.js'
@@ -31,7 +32,7 @@ afterEach(async () => {
 
 async function server(options: PeerServerOptions = {}): Promise<PeerServer> {
   const started = await peerServer(options)
-  toClose.push(() => started[Symbol.asyncDispose]())
+  toClose.push(async () => started[Symbol.asyncDispose]())
   return started
 }
 

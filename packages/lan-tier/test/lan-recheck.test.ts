@@ -214,9 +214,13 @@ describe('what it does', () => {
   })
 
   it('closes in the middle of a look', async () => {
-    const { clock, recheck, yields, faults } = recheckOf({ look: () => looked([winner]) })
+    const { clock, asked, recheck, yields, faults } = recheckOf({
+      look: () => looked([winner]),
+      random: () => 0.5
+    })
     recheck.agentStarted()
-    await clock.advance(2_000)
+    await clock.advance(2_300)
+    expect(asked).toHaveLength(1)
     await recheck.close()
     expect(clock.pendingTimers).toBe(0)
     expect([...yields, ...faults]).toEqual([])

@@ -6,16 +6,16 @@ import { type Clock, leaseHostname } from '@agentmux/lease-model'
 import type { Peer } from '../peers/peer.js'
 import type { Question } from '../tie-break/resolve-contests.js'
 import { type AskablePeer, askablePeers } from './askable-peers.js'
-import type { Holding } from './holding.js'
-import type { LanHolder, LanLook, PeerName, SilentBecause, SilentPeer } from './lan-look.js'
+import type { LanLook, SilentBecause } from './lan-look.js'
 import type { LanSecret } from './lan-secret.js'
 import { LocalNetwork, type LocalNetworkOptions } from './local-network.js'
+import { looksOf } from './looks-of.js'
 import { oneRound, withLimit } from './one-round.js'
-import { contenderOf, isOwnLease, type OwnLease } from './own-lease.js'
+import type { OwnLease } from './own-lease.js'
 import { PeerMemories } from './peer-memory.js'
-import { nameKey, peerName } from './peer-name.js'
 import { PeerPools } from './peer-pools.js'
 import { type PeerAnswers, questionPeer } from './question-peer.js'
+import { questionsByPeer } from './questions-by-peer.js'
 
 /** By the protocol. */
 export const HOLDING_TIMEOUT_MS = 1_500
@@ -111,7 +111,8 @@ export class LanHoldings {
     const signals = [this.#closing.signal, ...(signal === undefined ? [] : [signal])]
     await oneRound(jobs, { clock, timeoutMs, slots: SLOTS, signals })
     if (questions.some(({ peers }) => peers === undefined)) this.#count(answers)
-    return this.#looks(questions, [...memories.keys()], answers)
+    const { ownLease } = this.#options
+    return looksOf(questions, answers, { peers: memories.keys(), ownLease, hostname: this.#hostname })
   }
 
   /** Ends the connections and whatever is being asked. */
@@ -143,75 +144,10 @@ export class LanHoldings {
     return answers
   }
 
-  #looks(
-    questions: readonly Question[],
-    peers: readonly Peer[],
-    answers: ReadonlyMap<Peer, PeerAnswers>
-  ): Map<string, LanLook> {
-    const names = new Map(peers.map((peer) => [peer, peerName(peer)]))
-    const silences = new Map<Peer, SilentPeer>()
-    const silence = (peer: Peer, name: PeerName): SilentPeer => {
-      const known = silences.get(peer) ?? { peer: name, why: answers.get(peer)?.why ?? 'timed-out' }
-      silences.set(peer, known)
-      return known
-    }
-    const byName = new Map(Array.from(names, ([peer, name]) => [nameKey(name), peer] as const))
-    const looks = new Map<string, LanLook>()
-    for (const { uid, peers: only } of questions) {
-      const holders: LanHolder[] = []
-      const silent: SilentPeer[] = []
-      let answered = 0
-      const lease = this.#options.ownLease(uid)
-      const ours = lease && contenderOf(lease)
-      for (const name of only ?? names.values()) {
-        const peer = byName.get(nameKey(name))
-        const holding = peer && answers.get(peer)?.holdings.get(uid)
-        if (holding === undefined) {
-          silent.push(peer === undefined ? { peer: name, why: 'gone' } : silence(peer, name))
-          continue
-        }
-        answered++
-        if (holding.kind === 'held' && !isOwnLease(holding, ours, this.#hostname)) {
-          holders.push(lanHolder(holding, name))
-        }
-      }
-      looks.set(uid, { holders, answered, silent })
-    }
-    return looks
-  }
-
   #count(answers: ReadonlyMap<Peer, PeerAnswers>): void {
     const unsigned = ({ holdings, why }: PeerAnswers) => holdings.size === 0 && why === 'unsigned'
     this.#unsigned = [...answers.values()].filter(unsigned).length
   }
-}
-
-/** Which UIDs each peer is asked about. */
-function questionsByPeer(questions: readonly Question[], peers: Iterable<Peer>): Map<Peer, string[]> {
-  const ofEverybody: string[] = []
-  const ofSome = new Map<string, string[]>()
-  for (const { uid, peers: only } of questions) {
-    if (only === undefined) ofEverybody.push(uid)
-    for (const name of only ?? []) {
-      const uids = ofSome.get(nameKey(name))
-      if (uids) uids.push(uid)
-      else ofSome.set(nameKey(name), [uid])
-    }
-  }
-  const asked = new Map<Peer, string[]>()
-  for (const peer of peers) {
-    const uids = [...ofEverybody, ...(ofSome.get(nameKey(peerName(peer))) ?? [])]
-    if (uids.length > 0) asked.set(peer, uids)
-  }
-  return asked
-}
-
-function lanHolder(
-  { hostname, channel, version, acquiredAtMs, claim, yielding }: Extract<Holding, { kind: 'held' }>,
-  peer: PeerName
-): LanHolder {
-  const unknown = { pid: 0, epoch: 0, blockId: '' }
-  return { place: 'lan', hostname, channel, version, ...unknown, acquiredAtMs, claim, yielding, peer }
 }
 
 function checkUid(uid: string): void {
