@@ -69,7 +69,11 @@ export class LanSwitch {
     if (running === undefined) return { kind: 'free' }
     const answer = await running.tier.heldElsewhere(agent, signal)
     const { multicast } = running.discovery.state
-    if (answer.kind === 'free' && multicast === 'unavailable' && running.discovery.peers.list().length === 0) {
+    if (
+      answer.kind === 'free' &&
+      multicast === 'unavailable' &&
+      running.discovery.peers.list().length === 0
+    ) {
       return { kind: 'unknown', why: 'multicast does not work here, and nobody is known' }
     }
     return answer
