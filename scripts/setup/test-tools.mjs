@@ -13,6 +13,7 @@ export const TEST_TOOLS = {
   ip: 'iproute2',
   unshare: 'util-linux',
   hostname: 'hostname',
+  strace: 'strace',
   'dbus-daemon': 'dbus',
   'avahi-daemon': 'avahi-daemon',
   'avahi-browse': 'avahi-utils',

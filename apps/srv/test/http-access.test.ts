@@ -59,6 +59,13 @@ const ROUTES: Readonly<Record<string, { keys: readonly Key[]; status: number; bo
   'POST /api/v1/agents/:block/close': { keys: ['full'], status: 404, body: /^{"error":"no such pane"}$/ },
   'GET /api/v1/agents/:block/record': { keys: ['full'], status: 404, body: /^{"error":"no such pane"}$/ },
   'GET /api/v1/agents/events': { keys: ['full'], status: 200, body: /event: snapshot\n/ },
+  'GET /api/v1/lan': {
+    keys: ['full'],
+    status: 200,
+    body: /^{"enabled":false,"signed":false,"addresses":\[\],/
+  },
+  'POST /api/v1/lan': { keys: ['full'], status: 400, body: /^{"error":"enabled required"}$/ },
+  'GET /api/v1/lan/holder': { keys: ['full'], status: 400, body: /^{"error":"uid required"}$/ },
   'GET /metrics': { keys: ['full'], status: 200, body: /^# HELP agentmux_lease_granted_total / }
 }
 
@@ -160,8 +167,7 @@ describe('the routes', () => {
   test('cannot be added without saying which keys open them', () => {
     const app = fastify() as unknown as HttpApp
     const keys = new AccessKeys({ full: FULL_KEY, paneOfKey: () => undefined })
-    const counted = 'turned_away_total'
-    guardRequests(app, { keys, foreignBecause, metrics: new Metrics(), counted })
+    guardRequests(app, { keys, foreignBecause, metrics: new Metrics(), counted: 'turned_away_total' })
     expect(() => app.get('/new', async () => ({}))).toThrow('/new does not say which keys open it')
   })
 

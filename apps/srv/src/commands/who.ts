@@ -11,14 +11,14 @@ export function addWho(program: Command, { exit }: CommandContext): void {
     .command('who')
     .summary('who drives an agent, and how sure that is')
     .description(
-      'Says who drives an agent on this computer, by its lease file or by asking the other instances. The network and ' +
-        'the relay are not asked in this version. It only looks.'
+      'Says who drives an agent: on this computer by its lease file or by asking the other instances, and on the network ' +
+        'by asking the daemon of this channel, if its LAN is on. The relay is not asked in this version. It only looks.'
     )
     .argument('<uid>', 'the agent’s UID', parseUid)
     .showHelpAfterError(`Example: ${PROGRAM} who 7c0e2f\nHelp:    ${PROGRAM} who --help`)
     .addHelpText(
       'after',
-      `\nExit codes: 0 held or free; 64 usage; 69 could not find out.\n\nExample:\n  ${PROGRAM} who 7c0e2f\n  ${PROGRAM} who 7c0e2f --json`
+      `\nExit codes: 0 held or free; 64 usage; 69 could not find out whether it runs on this computer.\n\nExample:\n  ${PROGRAM} who 7c0e2f\n  ${PROGRAM} who 7c0e2f --json`
     )
   addCommonFlags(command).action(async (uid: string, raw: CommonFlags) => {
     checkChannel(command, raw)

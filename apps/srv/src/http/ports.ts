@@ -19,6 +19,6 @@ export interface HttpPorts {
   readonly version: string
   /** Whether an agent that is held here is about to be given up to another computer. */
   readonly isYielding?: ((uid: string) => boolean) | undefined
-  /** What other computers are asked and told; absent where nothing of the network is. */
-  readonly lan?: LanSwitch
+  /** What other computers are asked and told. */
+  readonly lan: LanSwitch
 }

@@ -2,6 +2,7 @@
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { LanSecret } from '@agentmux/lan-tier'
 import { createSystemClock } from '@agentmux/lease-model'
 import { createInstanceIdentity } from '@agentmux/lease-store'
 import { adviceOfDaemon } from '../../src/advice.js'
@@ -16,6 +17,8 @@ import { type Scene, test } from './scene.js'
 export interface HttpHouseOptions {
   readonly channel?: string
   readonly limits?: Partial<HttpLimits>
+  /** The LAN secret. */
+  readonly secret?: string
   /** Adds to the server before it listens. */
   readonly prepare?: (app: HttpApp) => void
 }
@@ -41,11 +44,15 @@ export class HttpHouse {
     return house
   }
 
-  private constructor(scene: Scene, { channel = 'stable', limits = {} }: HttpHouseOptions) {
+  private constructor(scene: Scene, { channel = 'stable', limits = {}, secret }: HttpHouseOptions) {
     this.scene = scene
     this.#logFile = scene.newPath('log')
     this.#logDescriptor = openSync(this.#logFile, 'a')
-    this.#log = createLog({ level: 'debug', descriptor: this.#logDescriptor, secrets: [FULL_KEY, LAN_KEY] })
+    this.#log = createLog({
+      level: 'debug',
+      descriptor: this.#logDescriptor,
+      secrets: [FULL_KEY, LAN_KEY, secret ?? '']
+    })
     this.daemon = composeDaemon({
       clock: createSystemClock(),
       instance: createInstanceIdentity({ channel, version: VERSION }),
@@ -55,13 +62,17 @@ export class HttpHouse {
       advice: adviceOfDaemon({}),
       log: this.#log.log,
       http: { limits },
-      lan: { key: LAN_KEY },
+      lan: { key: LAN_KEY, secret: secret === undefined ? undefined : new LanSecret(secret) },
       url: () => `http://127.0.0.1:${this.port}`
     })
   }
 
   get app(): HttpApp {
     return this.daemon.app
+  }
+
+  get log(): DaemonLog['log'] {
+    return this.#log.log
   }
 
   get panes(): Daemon['panes'] {
