@@ -53,7 +53,7 @@ export async function claimOnce(
   return definite(await ask(context, 'claim', key, options))
 }
 
-/** A relay without the route is claimed from: once the old holder has let go, that is enough. */
+/** Nobody to take it from, or a relay that cannot take: it is claimed. Once the old holder has let go, that is enough. */
 export function takeLease(
   context: LeaseContext,
   key: string,
@@ -64,8 +64,8 @@ export function takeLease(
     async () => {
       context.state.clearElsewhere(key)
       const taken = await ask(context, 'take', key, options)
-      if (taken.kind !== 'unknown' || taken.why !== 'route-missing') return definite(taken)
-      return claimOnce(context, key, options)
+      const claims = taken.kind === 'nobody' || (taken.kind === 'unknown' && taken.why === 'route-missing')
+      return claims ? claimOnce(context, key, options) : definite(taken)
     },
     options.signal
   )

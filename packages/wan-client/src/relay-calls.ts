@@ -12,8 +12,11 @@ import type { RelayRequest, SendRequest, Sent } from './send-request.js'
 import { TimeLimit } from './time-limit.js'
 import { type Unknown, type UnknownWhy, unknown } from './unknown-why.js'
 
-/** The bearer token, called for every request; nothing means that the tier is off. */
-export type TokenSource = () => string | undefined | Promise<string | undefined>
+/**
+ * The bearer token, called for every request; nothing means that the tier is off. `agent`: whom the request is for, the
+ * first of a batch, undefined for the wake. A token may be good for one agent only.
+ */
+export type TokenSource = (agent: string | undefined) => string | undefined | Promise<string | undefined>
 
 /** For the log: the relay's word was asked for and is not known. The same trouble may come often. */
 export interface RelayTrouble {
@@ -107,7 +110,8 @@ export class RelayCalls {
       state.missingUntilMs.set(route, clock.bootMs() + MISSING_ROUTE_MS)
       return unknown('route-missing')
     }
-    if (status === 401 || status === 403) return unknown('unauthorized')
+    if (status === 401) return unknown('unauthorized')
+    if (status === 403) return unknown('forbidden')
     return unknown(status >= 300 && status < 400 ? 'redirected' : `http-${status}`)
   }
 
@@ -126,7 +130,7 @@ export class RelayCalls {
     route: Route,
     { agent, requestKey, signal }: RelayCall
   ): Promise<{ kind: 'headers'; headers: Record<string, string> } | Unknown> {
-    const token = await this.#token(ROUTES[route].timeoutMs, signal)
+    const token = await this.#token(agent, { limitMs: ROUTES[route].timeoutMs, signal })
     if (token.kind === 'unknown') return token
     return {
       kind: 'headers',
@@ -142,13 +146,13 @@ export class RelayCalls {
 
   /** A token function that hangs does not hang the call, and what it throws is not told (R16). */
   async #token(
-    limitMs: number,
-    signal: AbortSignal | undefined
+    agent: string | undefined,
+    { limitMs, signal }: { limitMs: number; signal: AbortSignal | undefined }
   ): Promise<{ kind: 'token'; token: string } | Unknown> {
     const { clock, token: source } = this.#ports
     const limit = new TimeLimit(limitMs, { clock, signals: [signal, this.#closing.signal] })
     try {
-      const token = await limit.bound(async () => source())
+      const token = await limit.bound(async () => source(agent))
       if (token === undefined || token === '') return unknown('no-token')
       return isSendableToken(token) ? { kind: 'token', token } : unknown('token-failed')
     } catch {

@@ -56,6 +56,11 @@ export class RelayTick {
     return this.#running
   }
 
+  /** Resolves once no tick is under way. */
+  async idle(): Promise<void> {
+    await this.#running
+  }
+
   /** At the end of the app: lets go of everything, a few at a time; gives up with the signal, and on a silent relay. */
   async releaseAll(signal?: AbortSignal): Promise<void> {
     await this.#release(this.#ports.client.leases.unreleased(), signal)
@@ -87,8 +92,9 @@ export class RelayTick {
         signal
       )
       if (renewed.unanswered.some(({ why }) => concernsAll(why))) return
+      const told = new Set(renewed.elsewhere.map(({ agent }) => agent))
       await severalAtOnce(
-        [...live].filter((key) => !leases.isHeld(key)),
+        [...live].filter((key) => !leases.isHeld(key) && !told.has(key)),
         AT_ONCE,
         (key) => this.#claim(key, signal)
       )

@@ -17,8 +17,10 @@ export type UnknownWhy =
   | 'too-large'
   /** Redirects are never followed: the token would go along. */
   | 'redirected'
-  /** 401 or 403: the token is not (or no longer) good. */
+  /** 401: the token is not, or no longer, good. */
   | 'unauthorized'
+  /** 403: the token is not for this agent. */
+  | 'forbidden'
   /** 404 or 405, now or in the last ten minutes: the relay is older than the route. */
   | 'route-missing'
   /** The relay asked for a pause (Retry-After) that is not over. */
@@ -44,6 +46,7 @@ export function unknown(why: UnknownWhy): Unknown {
 
 const CONCERNS_ONE_AGENT: ReadonlySet<UnknownWhy> = new Set([
   'unusable-name',
+  'forbidden',
   'bad-answer',
   'relay-cannot-tell',
   'changed-meanwhile'

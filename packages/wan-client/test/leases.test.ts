@@ -198,6 +198,16 @@ describe('a take-over', () => {
     expect(client.leases.isHeld('agent3')).toBe(false)
   })
 
+  it('claims what nobody holds: its holder has let go', async () => {
+    const { relay, client } = await scene((asked, response) =>
+      asked.path.endsWith('/take')
+        ? json(response, 409, { error: 'not_holder', held_by: null })
+        : json(response, 200, { ok: true, epoch: 3 })
+    )
+    expect(await client.leases.takeOver('agent3')).toEqual({ kind: 'held', epoch: 3 })
+    expect(relay.asked.map(({ path }) => path)).toEqual(['/agents/lease/take', '/agents/lease'])
+  })
+
   it('is refused when the relay names another, and claims where the relay cannot take', async () => {
     const { relay, client } = await scene((_, response) => held(response))
     expect(await client.leases.takeOver('agent3')).toMatchObject({ kind: 'held-elsewhere' })

@@ -39,7 +39,7 @@ const NO_ANSWERS: [string, UnknownWhy, Script][] = [
     }
   ],
   ['an expired token', 'unauthorized', (_, response) => json(response, 401, { error: 'unauthorized' })],
-  ['403', 'unauthorized', (_, response) => json(response, 403, {})],
+  ['403', 'forbidden', (_, response) => json(response, 403, {})],
   [
     'a redirect',
     'redirected',
