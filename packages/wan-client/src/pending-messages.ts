@@ -1,6 +1,7 @@
 /**
- * Fetches the messages of every agent that is driven here: on a wake, on a timer behind it, and at the start. Looks for one
- * agent at a time, at few agents at once, and less often where deliveries fail. A message never takes an agent over (R5).
+ * Fetches the messages of every agent that is driven here: on a wake, on a timer behind it, at the start, and once the relay
+ * has made us the holder. Looks for one agent at a time, at few agents at once, and less often where deliveries fail. A
+ * message never takes an agent over (R5).
  */
 import type { CancelTimer, Clock, Holder } from '@agentmux/lease-model'
 import { agentKey } from './agent-key.js'
@@ -15,7 +16,7 @@ export interface PendingMessagesPorts {
   readonly client: WanClient
   /** The agents with a live pane. */
   readonly liveAgents: () => Iterable<string>
-  /** Whether one is among them. */
+  /** Whether one is among them, by the name that the relay keeps (`agentKey`). */
   readonly isLive: (agent: string) => boolean
   /**
    * Gives a message to the agent's pane as a turn, after verifying that the pane's lease still stands; false if that
@@ -49,6 +50,7 @@ export class PendingMessages {
   readonly #queue: string[] = []
   readonly #looking = new Set<Promise<void>>()
   readonly #timers = new Set<CancelTimer>()
+  #stopListening: () => void = () => {}
   #started = false
   #stopped = false
 
@@ -69,6 +71,7 @@ export class PendingMessages {
   start(): void {
     if (this.#started || this.#stopped) return
     this.#started = true
+    this.#stopListening = this.#ports.client.leases.onNewlyHeld((agent) => this.look(agent))
     this.#wake.start()
     this.look()
     this.#every()
@@ -98,6 +101,7 @@ export class PendingMessages {
   /** Begins nothing more, lets what is under way end, and gives back what was claimed and not delivered. */
   async stop(): Promise<void> {
     this.#stopped = true
+    this.#stopListening()
     for (const cancel of this.#timers) cancel()
     this.#timers.clear()
     this.#queue.length = 0

@@ -3,6 +3,7 @@
  * asked for, routes that are missing, one more try for a reply that was lost. Of what can go wrong only the kind comes out.
  */
 import { randomUUID } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
 import type { Clock } from '@agentmux/lease-model'
 import { headerText, isSendableToken } from './header-text.js'
 import type { RelayState } from './relay-state.js'
@@ -63,6 +64,8 @@ export class RelayCalls {
 
   constructor(ports: RelayCallsPorts) {
     this.#ports = ports
+    // One listener for each call under way; there may be many, and each is removed.
+    setMaxListeners(0, this.#closing.signal)
   }
 
   /** Ends every call that is under way: their answer is `closed`. */

@@ -89,6 +89,16 @@ export class RelayLeases {
     return this.#context.state.mayHoldKeys()
   }
 
+  /**
+   * Calls `listener`, which must not throw, with the name the relay keeps whenever it confirms a lease that we did not hold
+   * before: what waited for a holder can go on. Returns what ends it.
+   */
+  onNewlyHeld(listener: (agent: string) => void): () => void {
+    const { newlyHeld } = this.#context.state
+    newlyHeld.add(listener)
+    return () => newlyHeld.delete(listener)
+  }
+
   /** Who holds the agent instead of us, if the relay said so in the last ELSEWHERE_GOOD_FOR_MS. Asks nobody. */
   heldElsewhere(agent: string): Holder | undefined {
     const key = agentKey(agent)

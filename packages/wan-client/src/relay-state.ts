@@ -23,6 +23,8 @@ export class RelayState {
   batchSize = MAX_BATCH
   /** Why the relay's last word about leases was none; undefined after an answer. */
   lastTrouble: UnknownWhy | undefined
+  /** Called when a lease is confirmed that was not held before. */
+  readonly newlyHeld = new Set<(key: string) => void>()
   #mark = 0
   #clearAt = ENTRIES_BEFORE_CLEARING
 
@@ -54,6 +56,7 @@ export class RelayState {
   confirm(key: string, { mark, atMs, epoch }: { mark: number; atMs: number; epoch: number }): boolean {
     const entry = this.entry(key)
     if (entry.elsewhereMark > mark) return false
+    const before = entry.held
     entry.held = true
     entry.epoch = epoch
     entry.confirmedAtMs = atMs
@@ -62,6 +65,7 @@ export class RelayState {
     entry.elsewhere = undefined
     entry.asked = undefined
     this.#touch(entry)
+    if (!before) for (const tell of this.newlyHeld) tell(key)
     return true
   }
 

@@ -12,7 +12,7 @@ import type { WanClient } from './wan-client.js'
 
 export interface RelayTickPorts {
   readonly client: WanClient
-  /** The agents with a live pane, or one that is being started: all that may be held at the relay. */
+  /** The agents with a live pane, or one that is being started: all that may be held at the relay. Names in any form. */
   readonly liveAgents: () => Iterable<string>
   /** Another computer has the agent, by the name as the relay keeps it. May come again until the agent is live no more. */
   readonly onHeldElsewhere: (agent: string, holder: Holder) => void

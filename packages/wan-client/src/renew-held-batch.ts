@@ -43,7 +43,8 @@ export async function renewHeld(
     }
     from += chunk.length
     if (why === undefined) continue
-    if (why === 'route-missing') {
+    // Where each agent has a token of its own, none is good for a batch.
+    if (why === 'route-missing' || why === 'forbidden') {
       await renewSingly(context, chunk, { outcome, options })
       continue
     }

@@ -28,7 +28,10 @@ export interface WanClientOptions {
 
 export interface WanClientPorts {
   readonly clock?: Clock
-  /** Whether somebody here wants the agent now. Without it every claim and every release goes through. */
+  /**
+   * Whether somebody here wants the agent now, by the name that the relay keeps (`agentKey`). Without it every claim and every
+   * release goes through.
+   */
   readonly isSubscribed?: (agent: string) => boolean
   /** For the log. */
   readonly onTrouble?: (trouble: RelayTrouble) => void
@@ -97,7 +100,10 @@ export class WanClient {
     restoreState(this.#context.state, snapshot)
   }
 
-  /** Ends what is under way, and its connections. Releases nothing at the relay: `leases.release` does. */
+  /**
+   * Ends what is under way, and its connections. Releases nothing at the relay: `leases.release` does. Whatever uses the client
+   * is stopped before.
+   */
   async close(): Promise<void> {
     this.#context.calls.close()
     await Promise.all(this.#connections.map((dispatcher) => dispatcher.destroy()))

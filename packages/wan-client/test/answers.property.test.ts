@@ -110,7 +110,16 @@ it('Retry-After is bounded and never a guess', () => {
       }
     )
   )
-  for (const header of [undefined, '', '-1', '1.5', '2026-01-01', 'soon', '1e3', 'Thu, 99 Jan 2026 00:00:00 GMT']) {
+  for (const header of [
+    undefined,
+    '',
+    '-1',
+    '1.5',
+    '2026-01-01',
+    'soon',
+    '1e3',
+    'Thu, 99 Jan 2026 00:00:00 GMT'
+  ]) {
     expect(retryAfterMs(header, 0), String(header)).toBeUndefined()
   }
   expect(retryAfterMs('Thu, 01 Jan 2026 00:00:09 GMT', Date.UTC(2026, 0, 1))).toBe(9_000)

@@ -170,6 +170,16 @@ describe('one renewal of everything held', () => {
     expect(client.leases.heldElsewhere('elsewhere')).toMatchObject({ hostname: 'attic' })
   })
 
+  it('is one by one where each agent has a token of its own', async () => {
+    const { relay, client } = await holding(['a', 'b'], { token: (agent: string) => `token-of-${agent}` })
+    relay.script((asked, response) => {
+      const agents: string[] = asked.body.agents ?? [asked.body.agent_id]
+      const own = agents.every((agent) => asked.headers.authorization === `Bearer token-of-${agent}`)
+      json(response, own ? 200 : 403, { ok: true, epoch: 2 })
+    })
+    expect([...(await client.leases.renewHeldBatch()).held].sort()).toEqual(['a', 'b'])
+  })
+
   it('does not ask a silent relay agent by agent', async () => {
     const names = Array.from({ length: 50 }, (_, index) => `agent-${index}`)
     const { relay, client } = await holding(names)

@@ -308,3 +308,17 @@ it('cancels a wait, and leaves nothing behind', async () => {
   relay.script(grants)
   expect(await client.leases.ensure('agent3')).toEqual({ kind: 'held', epoch: 7 })
 })
+
+it('claims for many agents at once with few connections, and without a warning', async () => {
+  const warnings: Error[] = []
+  const warned = (warning: Error) => warnings.push(warning)
+  process.on('warning', warned)
+  const { relay, client } = await scene(grants)
+  const names = Array.from({ length: 200 }, (_, index) => `agent-${index}`)
+  const answers = await Promise.all(names.map((name) => client.leases.ensure(name)))
+  expect(answers.every(({ kind }) => kind === 'held')).toBe(true)
+  expect(relay.connectionsMade()).toBeLessThanOrEqual(8)
+  await new Promise((resolve) => setImmediate(resolve))
+  process.off('warning', warned)
+  expect(warnings).toEqual([])
+})

@@ -131,6 +131,23 @@ describe('messages', () => {
     expect(delivered).toEqual([])
   })
 
+  it('that wait for a holder are fetched once the relay has made us that', async () => {
+    const { queues, pending, client, delivered } = await receiving(new Set(['a']))
+    queues.put('a', 'patient')
+    queues.elsewhere.set('a', null)
+    queues.before = (asked, response) => {
+      if (asked.path !== '/agents/lease') return false
+      queues.elsewhere.delete('a')
+      json(response, 200, { ok: true, epoch: 1 })
+      return true
+    }
+    pending.start()
+    await pending.idle()
+    expect(delivered).toEqual([])
+    await client.leases.ensure('A')
+    await until(() => delivered.length === 1)
+  })
+
   it('are not fenced by a refusal to a request that began before a take-over', async () => {
     const { queues, pending, client, notHolder } = await receiving(new Set(['a']))
     queues.before = (asked, response) => {
