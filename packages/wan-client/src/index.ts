@@ -35,6 +35,7 @@ export {
   RELAY_TTL_MS,
   RENEW_EVERY_MS
 } from './relay-timings.js'
+export { parseRelayUrl, type RelayUrl, type RelayUrlOptions } from './relay-url.js'
 export type { Route } from './route.js'
 export type { RelaySnapshot } from './snapshot.js'
 export type { Unknown, UnknownWhy } from './unknown-why.js'
