@@ -1,6 +1,6 @@
 /**
- * `npm test`: everything that has to hold, in one go: set-up, lint, types, layers, then the tests of every package, one
- * package at a time because many are about timing. A failure stops nothing; the last line is `N passed, N failed`.
+ * `npm test`: everything that has to hold, in one go: set-up, lint, types, layers, what the tests need of the system, then
+ * the tests of every package, one package at a time because many are about timing. A failure stops nothing; the last line is `N passed, N failed`.
  * `npm test -- --only NAME` runs the tests of the folders whose path contains NAME, and nothing else.
  */
 import './setup/node-version.mjs'
@@ -16,6 +16,7 @@ const { join } = await import('node:path')
 const { parseArgs } = await import('node:util')
 const { runVisible } = await import('./run-visible.mjs')
 const { pnpmCommand } = await import('./setup/pnpm-command.mjs')
+const { installTestTools } = await import('./setup/test-tools.mjs')
 const { runVitest } = await import('./test/vitest-suite.mjs')
 const { repositoryRoot: root, workspacePackages } = await import('./workspace.mjs')
 
@@ -54,6 +55,10 @@ for (const [name, run] of Object.entries(only === undefined ? checks : {})) {
   if (code === 0) continue
   failed++
   problems.push(`${name}: exit code ${code}`)
+}
+if (!(await installTestTools())) {
+  failed++
+  problems.push('programs that tests need are missing: node scripts/setup/test-tools.mjs says which')
 }
 for (const folder of suites.filter((path) => path.includes(only ?? ''))) {
   announce(`tests of ${folder}`)

@@ -14,6 +14,8 @@ export const FIRST_RECHECK_MS = 2_000
 /** Six renewals. */
 export const RECHECK_MS = 30_000
 const FIRST_JITTER_MS = 500
+/** After a winner that could not be confirmed, once; then it is RECHECK_MS again, whatever others do. */
+const UNCONFIRMED_MS = 5_000
 /** Earlier by up to this share, never later: two drivers are found within RECHECK_MS. */
 const JITTER = 0.1
 
@@ -47,6 +49,8 @@ export class LanRecheck {
   #dueMs = Number.POSITIVE_INFINITY
   #cancelTimer = () => {}
   #looking = false
+  #unconfirmed = false
+  #lookingSooner = false
   #looked: Promise<void> = Promise.resolve()
 
   /** Asks nothing before `agentStarted`. @throws RangeError for an interval that is none. */
@@ -99,6 +103,7 @@ export class LanRecheck {
 
   async #lookAndRearm(): Promise<void> {
     this.#looking = true
+    this.#unconfirmed = false
     let anyHeld = true
     try {
       const leases = new Map(this.#options.held())
@@ -112,7 +117,9 @@ export class LanRecheck {
     if (this.#dueMs < Number.POSITIVE_INFINITY) {
       this.#arm(Math.max(0, this.#dueMs - this.#options.clock.bootMs()))
     } else if (anyHeld) {
-      this.#schedule(this.#everyMs * (1 - JITTER * this.#random()))
+      this.#lookingSooner = this.#unconfirmed && !this.#lookingSooner
+      const delayMs = this.#lookingSooner ? Math.min(UNCONFIRMED_MS, this.#everyMs) : this.#everyMs
+      this.#schedule(delayMs * (1 - JITTER * this.#random()))
     }
   }
 
@@ -134,6 +141,7 @@ export class LanRecheck {
   /** What goes wrong with one agent is told and does not keep the others from being settled. */
   #settle(uid: string, claimId: string, outcome: ContestOutcome): void {
     const { held, onYield, onOutcome, onFault } = this.#options
+    this.#unconfirmed ||= outcome.kind === 'unknown' && outcome.because === 'unconfirmed'
     try {
       // Ended here meanwhile, or claimed anew: then it is not this claim that is to be given up.
       if (outcome.kind === 'yield' && held().get(uid)?.claimId === claimId) onYield(uid, outcome.to)

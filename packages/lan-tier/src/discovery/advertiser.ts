@@ -11,7 +11,7 @@ import type { Family } from './multicast-socket.js'
 import { contradicts, losesTo, type OurClaim } from './name-conflict.js'
 import { type AnswerKind, PendingAnswers } from './pending-answers.js'
 import type { Sender } from './sender.js'
-import { serviceNames } from './service-names.js'
+import { SERVICE, serviceNames } from './service-names.js'
 import {
   type Advertisement,
   goodbye,
@@ -70,6 +70,13 @@ export class Advertiser {
 
   get port(): number | undefined {
     return this.#ad?.port
+  }
+
+  /** What others know of us: said in our own questions, so that we do not answer ourselves. */
+  get ownPtr(): DnsRecord | undefined {
+    if (!this.#ad || !this.#named) return undefined
+    const { names, serviceTtl } = this.#ad
+    return { name: SERVICE, type: 'PTR', class: 'IN', ttl: serviceTtl, data: names.instance }
   }
 
   /** Begins to advertise; the name is announced once nobody has objected to it. */

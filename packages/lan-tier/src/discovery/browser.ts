@@ -28,6 +28,7 @@ export interface BrowserOptions {
   readonly links: () => readonly Link[]
   readonly own: () => OwnMachine
   readonly isOnLink: (address: string) => boolean
+  readonly ownPtr: () => DnsRecord | undefined
   /** Another round of questions has gone out. */
   readonly onRound: (round: number) => void
 }
@@ -144,6 +145,10 @@ export class Browser {
       if (!isDueForRefresh(deadline, nowMs)) fresh.add(deadline.key)
     }
     const records = new Map<string, DnsRecord>()
+    const ownPtr = this.#options.ownPtr()
+    if (ownPtr) records.set('', ownPtr)
+    // After a change everybody is to show himself: what was known may be out of date.
+    if (this.#round === 0) return [...records.values()]
     for (const service of this.#cache.services()) {
       const claim = this.#cache.claimOf(service)
       if (!claim || !service.ptr || !fresh.has(peerKey(claim))) continue

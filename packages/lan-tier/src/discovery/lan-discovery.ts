@@ -118,6 +118,7 @@ export class LanDiscovery {
       timings: this.#timings,
       sender: this.#transport,
       isOnLink: (address) => isOnLink(this.#reading.links, address),
+      ownPtr: () => this.#advertiser.ownPtr,
       onRound: (round) => this.#onRound(round)
     })
     this.#probe = new ProbePair({

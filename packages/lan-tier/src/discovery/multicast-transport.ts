@@ -20,6 +20,8 @@ const BYTE_RATES = { perSource: 64_000, total: 800_000 }
 /** Answers to one address go where a forged sender points, so there are few. */
 const UNICAST_RATES = { perSource: 2, total: 16 }
 
+const NEWS_AFTER_MS = 2_000
+
 export interface MulticastTransportOptions {
   readonly clock: Clock
   readonly ports: DiscoveryPorts
@@ -36,6 +38,8 @@ export class MulticastTransport implements Sender {
   #refreshing: Promise<void> = Promise.resolve()
   #closed = false
   #cause: unknown
+  #known: ReadonlySet<string> = new Set()
+  readonly #failingSinceMs = new Map<string, number>()
 
   constructor(options: MulticastTransportOptions) {
     this.#options = options
@@ -83,6 +87,7 @@ export class MulticastTransport implements Sender {
   }
 
   async #refresh(links: readonly Link[]): Promise<void> {
+    this.#forget(links)
     for (const family of FAMILIES) {
       const has = (link: Link) => (family === 'IPv4' ? link.ipv4.length > 0 : link.hasIpv6)
       if (this.#closed) return
@@ -92,6 +97,44 @@ export class MulticastTransport implements Sender {
     if (this.#closed) return
     if (this.joined.size > 0) this.#options.faults.over('multicast-unavailable')
     else this.#options.faults.began('multicast-unavailable', { cause: this.#cause })
+  }
+
+  #onJoin(link: string, cause: unknown): void {
+    const { faults } = this.#options
+    if (cause === undefined) {
+      faults.over('interface-not-joined', link)
+      return
+    }
+    this.#cause = cause
+    faults.began('interface-not-joined', { on: link, cause })
+  }
+
+  /** A card that has just come up, or is about to go, fails for a moment; that is no news. */
+  #onSend(link: string, cause: unknown): void {
+    const { clock, faults, onTrouble } = this.#options
+    if (cause === undefined) {
+      this.#failingSinceMs.delete(link)
+      faults.over('interface-not-sending', link)
+      return
+    }
+    this.#cause = cause
+    const sinceMs = this.#failingSinceMs.get(link) ?? clock.bootMs()
+    this.#failingSinceMs.set(link, sinceMs)
+    if (clock.bootMs() - sinceMs >= NEWS_AFTER_MS) faults.began('interface-not-sending', { on: link, cause })
+    onTrouble()
+  }
+
+  /** What is told of an interface ends with it. */
+  #forget(links: readonly Link[]): void {
+    const names = new Set(links.map(({ name }) => name))
+    for (const gone of [...this.#known].filter((name) => !names.has(name))) {
+      for (const link of [gone, `${gone} (IPv6)`]) {
+        this.#failingSinceMs.delete(link)
+        this.#options.faults.over('interface-not-joined', link)
+        this.#options.faults.over('interface-not-sending', link)
+      }
+    }
+    this.#known = names
   }
 
   async #open(family: Family): Promise<void> {
@@ -112,11 +155,8 @@ export class MulticastTransport implements Sender {
           }
         },
         onLink: (did, link, cause) => {
-          const fault = did === 'joined' ? 'interface-not-joined' : 'interface-not-sending'
-          if (cause === undefined) return faults.over(fault, named(link))
-          this.#cause = cause
-          faults.began(fault, { on: named(link), cause })
-          if (did === 'sent') onTrouble()
+          if (did === 'joined') this.#onJoin(named(link), cause)
+          else this.#onSend(named(link), cause)
         },
         onBroken: (cause) => {
           this.#cause = cause

@@ -6,6 +6,7 @@ import type { Pool } from 'undici'
 import type { SilentBecause } from './lan-look.js'
 import type { LanSecret } from './lan-secret.js'
 import { freshNonce, NONCE_HEADER, SIGNATURE_HEADER, verifyAnswer } from './signature.js'
+import { silenceOf } from './silence-of.js'
 
 export interface PeerRequest {
   readonly method: 'GET' | 'POST'
@@ -34,7 +35,7 @@ export async function askPeer(request: PeerRequest, ports: AskPeerPorts): Promis
   try {
     return await ask(request, ports)
   } catch (fault) {
-    return { kind: 'silent', why: ports.signal.aborted ? 'timed-out' : whyOf(fault) }
+    return { kind: 'silent', why: ports.signal.aborted ? 'timed-out' : silenceOf(fault) }
   }
 }
 
@@ -93,22 +94,4 @@ function parsedJson(body: Buffer): unknown {
   } catch {
     return undefined
   }
-}
-
-const UNREACHABLE = new Set([
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENETDOWN',
-  'EHOSTDOWN',
-  'EADDRNOTAVAIL',
-  'EACCES',
-  'EPERM'
-])
-
-function whyOf(fault: unknown): SilentBecause {
-  const code = (fault as { readonly code?: unknown } | null)?.code
-  if (code === 'ECONNREFUSED') return 'refused'
-  if (code === 'ETIMEDOUT') return 'timed-out'
-  if (code === 'UND_ERR_INVALID_ARG') return 'bad-record'
-  return typeof code === 'string' && UNREACHABLE.has(code) ? 'unreachable' : 'broken'
 }

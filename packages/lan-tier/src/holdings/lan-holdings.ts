@@ -6,16 +6,16 @@ import { type Clock, leaseHostname } from '@agentmux/lease-model'
 import type { Peer } from '../peers/peer.js'
 import type { Question } from '../tie-break/resolve-contests.js'
 import { type AskablePeer, askablePeers } from './askable-peers.js'
-import type { Holding } from './holding.js'
-import type { LanHolder, LanLook, PeerName, SilentBecause, SilentPeer } from './lan-look.js'
+import type { LanLook, SilentBecause } from './lan-look.js'
 import type { LanSecret } from './lan-secret.js'
 import { LocalNetwork, type LocalNetworkOptions } from './local-network.js'
+import { looksOf } from './looks-of.js'
 import { oneRound, withLimit } from './one-round.js'
-import { contenderOf, isOwnLease, type OwnLease } from './own-lease.js'
+import type { OwnLease } from './own-lease.js'
 import { PeerMemories } from './peer-memory.js'
-import { isPeer, peerName } from './peer-name.js'
 import { PeerPools } from './peer-pools.js'
 import { type PeerAnswers, questionPeer } from './question-peer.js'
+import { questionsByPeer } from './questions-by-peer.js'
 
 /** By the protocol. */
 export const HOLDING_TIMEOUT_MS = 1_500
@@ -84,7 +84,7 @@ export class LanHoldings {
 
   /**
    * The same for many agents: one question to each peer, however many they are, to all peers at once or, where a question
-   * names one, to that one. One look for each UID. Errors as `lanHolders`.
+   * names some, to those. One look for each UID. Errors as `lanHolders`.
    */
   async ask(questions: readonly Question[], signal?: AbortSignal): Promise<Map<string, LanLook>> {
     signal?.throwIfAborted()
@@ -110,8 +110,9 @@ export class LanHoldings {
     const { clock, timeoutMs = HOLDING_TIMEOUT_MS } = this.#options
     const signals = [this.#closing.signal, ...(signal === undefined ? [] : [signal])]
     await oneRound(jobs, { clock, timeoutMs, slots: SLOTS, signals })
-    if (questions.some(({ peer }) => peer === undefined)) this.#count(answers)
-    return this.#looks(questions, [...memories.keys()], answers)
+    if (questions.some(({ peers }) => peers === undefined)) this.#count(answers)
+    const { ownLease } = this.#options
+    return looksOf(questions, answers, { peers: memories.keys(), ownLease, hostname: this.#hostname })
   }
 
   /** Ends the connections and whatever is being asked. */
@@ -143,71 +144,10 @@ export class LanHoldings {
     return answers
   }
 
-  #looks(
-    questions: readonly Question[],
-    peers: readonly Peer[],
-    answers: ReadonlyMap<Peer, PeerAnswers>
-  ): Map<string, LanLook> {
-    const names = new Map(peers.map((peer) => [peer, peerName(peer)]))
-    const silences = new Map<Peer, SilentPeer>()
-    const silence = (peer: Peer, name: PeerName): SilentPeer => {
-      const known = silences.get(peer) ?? { peer: name, why: answers.get(peer)?.why ?? 'timed-out' }
-      silences.set(peer, known)
-      return known
-    }
-    const looks = new Map<string, LanLook>()
-    for (const { uid, peer: only } of questions) {
-      const holders: LanHolder[] = []
-      const silent: SilentPeer[] = []
-      let answered = 0
-      const lease = this.#options.ownLease(uid)
-      const ours = lease && contenderOf(lease)
-      for (const [peer, name] of names) {
-        if (only !== undefined && !isPeer(only, peer)) continue
-        const holding = answers.get(peer)?.holdings.get(uid)
-        if (holding === undefined) {
-          silent.push(silence(peer, name))
-          continue
-        }
-        answered++
-        if (holding.kind === 'held' && !isOwnLease(holding, ours, this.#hostname)) {
-          holders.push(lanHolder(holding, name))
-        }
-      }
-      if (only !== undefined && answered + silent.length === 0) silent.push({ peer: only, why: 'gone' })
-      looks.set(uid, { holders, answered, silent })
-    }
-    return looks
-  }
-
   #count(answers: ReadonlyMap<Peer, PeerAnswers>): void {
     const unsigned = ({ holdings, why }: PeerAnswers) => holdings.size === 0 && why === 'unsigned'
     this.#unsigned = [...answers.values()].filter(unsigned).length
   }
-}
-
-/** Which UIDs each peer is asked about. */
-function questionsByPeer(
-  questions: readonly Question[],
-  peers: Iterable<Peer>
-): Map<Peer, readonly string[]> {
-  const ofEverybody = questions.filter(({ peer }) => peer === undefined).map(({ uid }) => uid)
-  const ofOne = questions.filter(({ peer }) => peer !== undefined)
-  const asked = new Map<Peer, readonly string[]>()
-  for (const peer of peers) {
-    const own = ofOne.filter(({ peer: name }) => name !== undefined && isPeer(name, peer))
-    const uids = own.length === 0 ? ofEverybody : [...ofEverybody, ...own.map(({ uid }) => uid)]
-    if (uids.length > 0) asked.set(peer, uids)
-  }
-  return asked
-}
-
-function lanHolder(
-  { hostname, channel, version, acquiredAtMs, claim, yielding }: Extract<Holding, { kind: 'held' }>,
-  peer: PeerName
-): LanHolder {
-  const unknown = { pid: 0, epoch: 0, blockId: '' }
-  return { place: 'lan', hostname, channel, version, ...unknown, acquiredAtMs, claim, yielding, peer }
 }
 
 function checkUid(uid: string): void {

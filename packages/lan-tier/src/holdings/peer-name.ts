@@ -7,6 +7,7 @@ export function peerName({ instanceId, hostname, address, port }: Peer): PeerNam
   return { instanceId, hostname: leaseHostname(hostname), address, port }
 }
 
-export function isPeer(name: PeerName, peer: Peer): boolean {
-  return name.instanceId === peer.instanceId && name.address === peer.address && name.port === peer.port
+/** The same for the same peer, another for any other: of a table that has each of them once. */
+export function nameKey({ instanceId, address, port }: PeerName): string {
+  return `${address} ${port} ${instanceId}`
 }

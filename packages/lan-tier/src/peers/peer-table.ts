@@ -52,7 +52,8 @@ export type PeerChange = { readonly kind: 'seen' | 'changed' | 'gone'; readonly 
 
 interface Row {
   peer: Peer
-  readonly sources: Set<string>
+  /** What each sender says of where it is, who spoke last at the end. */
+  readonly sources: Map<string, { readonly addresses: readonly string[]; readonly atMs: number }>
   /** Undefined: only answers to our probes told of it. */
   ttlMs: number | undefined
 }
@@ -100,20 +101,22 @@ export class PeerTable {
     if (row === undefined) return this.#add(sighting)
     const { claim, source } = sighting
     const before = row.peer
-    if (!row.sources.has(source) && row.sources.size < PEER_LIMITS.sources) {
-      row.sources.add(source)
-      this.#supersede(claim, source)
-    }
+    if (!row.sources.has(source)) this.#supersede(claim, source)
     row.ttlMs = sighting.ttlMs ?? row.ttlMs
-    // A lone sender says where it is now; of several, each knows the addresses on its own link.
-    const kept = row.sources.size === 1 ? [] : before.addresses
+    const nowMs = this.#clock.bootMs()
+    row.sources.delete(source)
+    row.sources.set(source, { addresses: sighting.addresses, atMs: nowMs })
+    for (const [sender, { atMs }] of row.sources) {
+      if (nowMs - atMs > this.#ttlOf(row) || row.sources.size > PEER_LIMITS.sources)
+        row.sources.delete(sender)
+    }
     row.peer = {
       ...before,
       hostname: claim.hostname || before.hostname,
       version: claim.version || before.version,
       channel: claim.channel || before.channel,
-      ...placed(sighting.addresses, kept),
-      lastSeenMs: this.#clock.bootMs()
+      ...placed(row, before.address),
+      lastSeenMs: nowMs
     }
     if (differs(before, row.peer)) this.#tell({ kind: 'changed', peer: row.peer })
     return 'known'
@@ -183,14 +186,15 @@ export class PeerTable {
       if (byProbe >= PEER_LIMITS.byProbe) return 'refused'
     }
     const nowMs = this.#clock.bootMs()
+    const row = { sources: new Map([[source, { addresses, atMs: nowMs }]]), ttlMs }
     const peer: Peer = {
       ...claim,
-      ...placed(addresses, []),
+      ...placed(row, ''),
       agents: [],
       firstSeenMs: nowMs,
       lastSeenMs: nowMs
     }
-    if (!this.#rows.set(peerKey(claim), { peer, sources: new Set([source]), ttlMs }, source)) return 'refused'
+    if (!this.#rows.set(peerKey(claim), { ...row, peer }, source)) return 'refused'
     this.#tell({ kind: 'seen', peer })
     return 'seen'
   }
@@ -216,11 +220,17 @@ export class PeerTable {
 export const peerKey = ({ instanceId, port, authKey }: PeerClaim): string =>
   JSON.stringify([instanceId, port, authKey])
 
-function placed(
-  addresses: readonly string[],
-  known: readonly string[]
-): { readonly address: string; readonly addresses: readonly string[] } {
-  const all = ipv4First([...new Set([...known, ...addresses])]).slice(0, PEER_LIMITS.addresses)
+/**
+ * Whoever spoke last knows best: after a change of address the old one comes last until its sender is forgotten. The
+ * address that was used so far stays the first one while the last speaker still names it.
+ */
+function placed({ sources }: Pick<Row, 'sources'>, used: string): Pick<Peer, 'address' | 'addresses'> {
+  const [latest = [], ...earlier] = [...sources.values()].map(({ addresses }) => addresses).reverse()
+  const first = latest.includes(used) ? [used] : []
+  const all = ipv4First([...new Set([...first, ...latest, ...earlier.flat()])]).slice(
+    0,
+    PEER_LIMITS.addresses
+  )
   return { address: all[0] ?? '', addresses: all }
 }
 

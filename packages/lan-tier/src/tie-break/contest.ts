@@ -4,6 +4,7 @@
  * are for whoever drives it.
  */
 import type { LanHolder, LanLook } from '../holdings/lan-look.js'
+import { nameKey } from '../holdings/peer-name.js'
 import type { Contender } from './contender.js'
 import { decide, rankOf } from './decide.js'
 import { retryWaitMs, SECOND_LOOK_SLOTS, secondLookWaitMs } from './second-look.js'
@@ -58,7 +59,7 @@ export class Contest {
   seenAgain(look: LanLook): ContestStep {
     const asked = this.#winner
     if (asked === undefined) throw new TypeError('nobody was to be asked again')
-    const now = look.holders.find(({ peer }) => samePeer(peer, asked.peer))
+    const now = look.holders.find(({ peer }) => nameKey(peer) === nameKey(asked.peer))
     if (now === undefined || now.yielding) {
       const gone = now === undefined && look.answered > 0
       if (!gone && this.#tries < TRIES) return this.#again(asked)
@@ -96,10 +97,6 @@ export class Contest {
     this.#tries++
     return { kind: 'look-again', at: asked, waitMs: retryWaitMs(this.#random()) }
   }
-}
-
-function samePeer(one: LanHolder['peer'], other: LanHolder['peer']): boolean {
-  return one.address === other.address && one.port === other.port && one.instanceId === other.instanceId
 }
 
 function done(outcome: ContestOutcome): ContestStep {

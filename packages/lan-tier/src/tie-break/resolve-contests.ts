@@ -4,15 +4,15 @@
  * `settle` has returned for it: two that are about to yield to each other then see it, and one of them stays.
  */
 import type { Clock } from '@agentmux/lease-model'
-import type { LanLook, PeerName } from '../holdings/lan-look.js'
+import type { LanLook, PeerName, SilentPeer } from '../holdings/lan-look.js'
 import type { Contender } from './contender.js'
 import { Contest, type ContestOutcome, type ContestStep } from './contest.js'
 import { SECOND_LOOK_SLOT_MS } from './second-look.js'
 
-/** One agent, asked of one peer, or of all of them. */
+/** One agent, asked of some peers, or of all of them. */
 export interface Question {
   readonly uid: string
-  readonly peer?: PeerName
+  readonly peers?: readonly PeerName[]
 }
 
 /** Asks all of the questions at once; no UID twice. Rejects only with the signal's reason. */
@@ -50,10 +50,7 @@ export async function resolveContests(options: ResolveContestsOptions): Promise<
   const { mine, ask, signal, settle, random = Math.random } = options
   signal.throwIfAborted()
   if (mine.size === 0) return
-  const looks = await ask(
-    Array.from(mine.keys(), (uid) => ({ uid })),
-    signal
-  )
+  const looks = await askEverybody(Array.from(mine.keys()), ask, signal)
   const lookingAgain: { running: Running; step: LookAgain }[] = []
   for (const [uid, contender] of mine) {
     const contest = new Contest(contender, random)
@@ -82,6 +79,39 @@ export async function resolveContest(
 
 const UNSEEN: LanLook = Object.freeze({ holders: [], answered: 0, silent: [] })
 
+/** The first look. Who did not answer in time is asked once more: one lost answer is no reason to drive on for long. */
+async function askEverybody(
+  uids: readonly string[],
+  ask: Ask,
+  signal: AbortSignal
+): Promise<ReadonlyMap<string, LanLook>> {
+  const looks = await ask(
+    uids.map((uid) => ({ uid })),
+    signal
+  )
+  const again = uids.flatMap((uid) => {
+    const late = looks.get(uid)?.silent.filter(isLate) ?? []
+    return late.length === 0 ? [] : [{ uid, peers: late.map(({ peer }) => peer) }]
+  })
+  if (again.length === 0) return looks
+  const late = await ask(again, signal)
+  return new Map(Array.from(looks, ([uid, look]) => [uid, together(look, late.get(uid))] as const))
+}
+
+/** `again`: what those answered who were late in `look`. */
+function together(look: LanLook, again: LanLook | undefined): LanLook {
+  if (again === undefined) return look
+  return {
+    holders: [...look.holders, ...again.holders],
+    answered: look.answered + again.answered,
+    silent: [...look.silent.filter((each) => !isLate(each)), ...again.silent]
+  }
+}
+
+function isLate({ why }: SilentPeer): boolean {
+  return why === 'timed-out' || why === 'broken'
+}
+
 interface Group {
   waitMs: number
   readonly steps: { running: Running; step: LookAgain }[]
@@ -108,7 +138,7 @@ async function lookAgain(group: Group, options: ResolveContestsOptions): Promise
     const next: Group['steps'] = []
     onAsking?.(uids, true)
     try {
-      const questions = steps.map(({ running: { uid }, step }) => ({ uid, peer: step.at.peer }))
+      const questions = steps.map(({ running: { uid }, step }) => ({ uid, peers: [step.at.peer] }))
       const looks = await ask(questions, signal)
       for (const { running } of steps) {
         const step = running.contest.seenAgain(looks.get(running.uid) ?? UNSEEN)
