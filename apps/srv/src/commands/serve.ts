@@ -1,5 +1,5 @@
 /** `serve` on the command line. Its code, a web server among it, is loaded once the flags are known to be right. */
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import type { CommonFlags } from '../compose.js'
 import { PROGRAM } from '../output.js'
 import { addCommonFlags, checkChannel, commonFlags } from './common-flags.js'
@@ -21,7 +21,7 @@ export function addServe(program: Command, { crashes, exit }: CommandContext): v
     )
     .option('--port <port>', 'the port on loopback to listen on (default: any)', parsePort, 0)
     .option('--lan', 'also see, and be seen by, AgentMux on other computers of the network')
-    .addOption(new Option('--relay <url>').hideHelp())
+    .option('--relay <url>', 'also hold agents at a relay, across the internet ($AGENTMUX_MUXBUS_REST_URL)')
     .showHelpAfterError(`Example: ${PROGRAM} serve\nHelp:    ${PROGRAM} serve --help`)
     .addHelpText(
       'after',
@@ -31,20 +31,19 @@ export function addServe(program: Command, { crashes, exit }: CommandContext): v
         '\nWith --lan, an agent that runs on another computer is refused here, and of two that run at once one is ended.',
         'Set $AGENTMUX_LAN_SECRET, or a file in $AGENTMUX_LAN_SECRET_FILE, to the same text on every computer: without it a',
         'stranger on the network can keep your agents from running. `lan on` and `lan off` switch it while the daemon runs.',
+        '\nWith --relay, the same across the internet, and messages that wait there are delivered. The token of the relay is in',
+        '$AGENTMUX_RELAY_TOKEN, or in the file named by $AGENTMUX_RELAY_TOKEN_FILE, which is read for every request.',
         '\nExit codes: 0 ended by a signal; 64 usage; 69 could not be started; 70 internal error; 75 it runs already.',
-        `\nExample:\n  ${PROGRAM} serve\n  ${PROGRAM} serve --port 47800 --json`
+        `\nExample:\n  ${PROGRAM} serve\n  ${PROGRAM} serve --lan --relay https://relay.example --port 47800`
       ].join('\n')
     )
   addCommonFlags(command).action(async (raw: RawServeFlags) => {
-    if (raw.relay !== undefined) return command.error(notYet('--relay', 'no relay is asked'))
     checkChannel(command, raw)
     const { serve } = await import('../daemon/serve.js')
-    exit(await serve({ ...commonFlags(raw), port: raw.port, lan: raw.lan === true }, crashes))
+    exit(
+      await serve({ ...commonFlags(raw), port: raw.port, lan: raw.lan === true, relay: raw.relay }, crashes)
+    )
   })
-}
-
-function notYet(option: string, meaning: string): string {
-  return `error: option '${option}' is not in this version. Start it without: then ${meaning}`
 }
 
 function parsePort(text: string): number {

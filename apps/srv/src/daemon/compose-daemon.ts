@@ -20,6 +20,8 @@ import { LeaseMetrics } from '../metrics/lease-metrics.js'
 import { Metrics } from '../metrics/metrics.js'
 import type { PaneNotice } from '../panes/pane-notice.js'
 import { Panes } from '../panes/panes.js'
+import { RelayLink, type RelaySetting } from '../relay/relay-link.js'
+import { RelayLog } from '../relay/relay-log.js'
 import { AdmissionLog } from './admission-log.js'
 import { PaneHandOver } from './hand-over.js'
 import { PaneTakeOver } from './take-over-pane.js'
@@ -37,6 +39,8 @@ export interface DaemonOptions {
   readonly advice: AdviceOptions
   /** What other computers ask with, and the secret of the network, if it has one. */
   readonly lan: { readonly key: string; readonly secret?: LanSecret | undefined }
+  /** Absent: no relay. */
+  readonly relay?: RelaySetting | undefined
   /** Where it answers: known once it listens, and asked only after that. */
   readonly url: () => string
 }
@@ -46,6 +50,7 @@ export interface Daemon {
   readonly panes: Panes
   readonly registry: ReactiveRegistry
   readonly lan: LanSwitch
+  readonly relay: RelayLink | undefined
   readonly app: HttpApp
 }
 
@@ -74,7 +79,9 @@ export function composeDaemon(options: DaemonOptions): Daemon {
   const { note } = new AdmissionLog({ log, metrics: leases, claimant })
   const onNotice = (notice: PaneNotice) => {
     note(notice)
-    if (notice.kind === 'granted') lan.agentStarted()
+    if (notice.kind !== 'granted') return
+    lan.agentStarted()
+    relay?.agentStarted(notice.agent)
   }
   const { channel, version } = instance
   const isYielding = (uid: string) => lan.isYielding(uid)
@@ -93,18 +100,21 @@ export function composeDaemon(options: DaemonOptions): Daemon {
         { lanKey: options.lan.key, secret: options.lan.secret }
       )
   })
-  const early = new EarlyCheck({
+  const relay: RelayLink | undefined =
+    options.relay &&
+    new RelayLink(options.relay, { clock, admission, panes: () => panes, log: new RelayLog(log), advice })
+  const early: EarlyCheck = new EarlyCheck({
     store,
     holds,
     others,
     clock,
-    tiers: [lan],
+    tiers: relay === undefined ? [lan] : [relay, lan],
     advice,
     onDoubt: ({ agent, by, why }) =>
       log.info({ event: 'doubt', uid: agent.uid, by, why }, 'it could not be found out, and did not count')
   })
 
-  const panes = new Panes({
+  const panes: Panes = new Panes({
     admission,
     early,
     record,
@@ -114,11 +124,19 @@ export function composeDaemon(options: DaemonOptions): Daemon {
     server: () => ({ channel, localUrl: options.url(), authKey: key }),
     onNotice
   })
-  const handOver = new PaneHandOver({ panes, admission, others, client, advice })
-  const { takeOver: takeOverPane } = new PaneTakeOver({ panes, admission, others, client, advice, onNotice })
+  const handOver = new PaneHandOver({ panes, admission, others, client, advice, relay })
+  const { takeOver: takeOverPane } = new PaneTakeOver({
+    panes,
+    admission,
+    others,
+    client,
+    advice,
+    onNotice,
+    relay
+  })
   const app = createHttpServer(
-    { panes, handOver, takeOverPane, admission, metrics, log, clock, version, isYielding, lan },
+    { panes, handOver, takeOverPane, admission, metrics, log, clock, version, isYielding, lan, relay },
     { ...options.http, key, lanKey: options.lan.key }
   )
-  return { admission, panes, registry, lan, app }
+  return { admission, panes, registry, lan, relay, app }
 }

@@ -23,6 +23,7 @@ import {
 } from '@agentmux/refusals'
 import type { LetGoResult } from '../panes/let-panes-go.js'
 import type { Panes } from '../panes/panes.js'
+import type { RelayLink } from '../relay/relay-link.js'
 import type { HandOver, Released } from './release-answer.js'
 
 export interface PaneHandOverPorts {
@@ -30,6 +31,8 @@ export interface PaneHandOverPorts {
   readonly admission: HostAdmission
   readonly others: OtherInstances
   readonly client: InstanceClient
+  /** Lets go there too before the answer, so that the successor is not refused there. */
+  readonly relay?: Pick<RelayLink, 'release'> | undefined
   /** What can be done in a pane that let its agent go. */
   readonly advice?: AdviceOptions
 }
@@ -94,6 +97,9 @@ export class PaneHandOver implements HandOver {
     } finally {
       if (askers.every((asker) => asker?.aborted)) hold.drop()
       else if (result?.kind !== 'released' || result.released === 0) hold.withdraw()
+    }
+    if (request.agent !== undefined && result.kind === 'released' && result.released > 0) {
+      await this.#ports.relay?.release(request.agent)
     }
     if (result.kind === 'kept') return { released: 0, refused: staysHeldMessage(result.processes) }
     return { released: result.released }

@@ -3,7 +3,9 @@
  * answers before it can be found, and that nothing it has started runs when it has ended.
  */
 import { once } from 'node:events'
+import { hostname } from 'node:os'
 import { AdmissionFault } from '@agentmux/host-admission'
+import { hostLabel } from '@agentmux/lease-model'
 import { LeaseFault } from '@agentmux/lease-store'
 import { EXIT_CODES, lanTrustWarning } from '@agentmux/refusals'
 import { adviceOfDaemon } from '../advice.js'
@@ -13,6 +15,9 @@ import { createLanKey } from '../lan/lan-key.js'
 import { takeLanSecret } from '../lan/lan-secret-source.js'
 import { createLog, type Log } from '../log/log.js'
 import { print, say } from '../output.js'
+import { installId } from '../relay/install-id.js'
+import { takeRelayToken } from '../relay/relay-token.js'
+import { relayUrlProblem } from '../relay/relay-url-problem.js'
 import { fail } from '../report.js'
 import { sharedRoot } from '../shared-root.js'
 import { VERSION } from '../version.js'
@@ -29,6 +34,8 @@ export interface ServeFlags extends CommonFlags {
   readonly port: number
   /** Whether the LAN is on from the start. */
   readonly lan: boolean
+  /** The base URL of the relay; undefined for none. */
+  readonly relay: string | undefined
 }
 
 const HOST = '127.0.0.1'
@@ -51,6 +58,10 @@ export async function serve(flags: ServeFlags, crashes: CrashHandler): Promise<n
   }
   const lanSecret = takeLanSecret(process.env)
   if (lanSecret.kind === 'fault') return fail(flags, EXIT_CODES.usage, lanSecret.message)
+  const relayToken = takeRelayToken(process.env)
+  const relayUrl = flags.relay ?? (process.env.AGENTMUX_MUXBUS_REST_URL || undefined)
+  const badRelay = relayUrl === undefined ? undefined : relayUrlProblem(relayUrl)
+  if (badRelay !== undefined) return fail(flags, EXIT_CODES.usage, badRelay)
   const shared = sharedRoot(flags.sharedDir, process.env)
   const { clock, instance, registryRoot, channel } = compose(flags, process.env)
   const signals = listenForEndSignals()
@@ -64,7 +75,7 @@ export async function serve(flags: ServeFlags, crashes: CrashHandler): Promise<n
     let url = ''
     const lanKey = createLanKey()
     const { secret, text } = lanSecret.kind === 'secret' ? lanSecret : { secret: undefined, text: '' }
-    const { log, flush } = createLog({ secrets: [key, lanKey, text] })
+    const { log, flush } = createLog({ secrets: [key, lanKey, text, ...relayToken.secrets] })
     const daemon = composeDaemon({
       clock,
       instance,
@@ -74,6 +85,17 @@ export async function serve(flags: ServeFlags, crashes: CrashHandler): Promise<n
       log,
       advice: adviceOfDaemon(flags),
       lan: { key: lanKey, secret },
+      relay:
+        relayUrl === undefined
+          ? undefined
+          : {
+              url: relayUrl,
+              host: hostLabel(hostname()),
+              channel,
+              version: VERSION,
+              install: installId(shared, channel),
+              token: relayToken
+            },
       url: () => url
     })
     url = await listen(daemon, flags.port)
@@ -89,6 +111,9 @@ export async function serve(flags: ServeFlags, crashes: CrashHandler): Promise<n
       const { pid } = process
       const file = { url, authKey: key, pid, channel, version: VERSION, startedAtMs: clock.wallMs() }
       writeDaemonFile(path, file)
+      const noToken = daemon.relay === undefined ? undefined : relayToken.problem()
+      if (noToken !== undefined) say(`the relay is not asked: ${noToken}`)
+      daemon.relay?.start()
       if (flags.lan) await turnLanOn(daemon, log)
       log.info({ event: 'started', url, channel, version: VERSION, shared }, 'the daemon answers')
       print(flags.json ? JSON.stringify({ url, channel, pid, version: VERSION }) : url)
@@ -145,7 +170,7 @@ async function untilEnd({ asked }: EndSignals, crashes: CrashHandler): Promise<n
 
 /** Answers until the panes are closed: what waits for one of them hears of it. */
 async function shutDown(
-  { panes, app, registry, admission, lan }: Daemon,
+  { panes, app, registry, admission, lan, relay }: Daemon,
   { hurried }: EndSignals
 ): Promise<void> {
   const graceMs = hurried.aborted ? 0 : GRACE_MS
@@ -154,8 +179,12 @@ async function shutDown(
   await orAfter(PATIENCE_MS + graceMs, panes.closeAll({ graceMs }))
   hurried.removeEventListener('abort', onHurry)
   panes.killAll()
-  // The goodbye: for others, and nobody here waits for it longer than it takes to send.
-  await Promise.all([orAfter(LAN_PATIENCE_MS, lan.close()), app.close()])
+  // The goodbye and the releases: for others, and nobody here waits for them longer than it takes to send.
+  await Promise.all([
+    orAfter(LAN_PATIENCE_MS, lan.close()),
+    orAfter(PATIENCE_MS, relay?.close() ?? Promise.resolve()),
+    app.close()
+  ])
   registry.close()
   await orAfter(PATIENCE_MS, admission.close({ graceMs: 0 }))
 }

@@ -12,10 +12,11 @@ import {
   takeOver
 } from '@agentmux/host-admission'
 import type { AgentRef } from '@agentmux/lease-model'
-import { type AdviceOptions, takeOverMessage } from '@agentmux/refusals'
+import { type AdviceOptions, takeOverMessage, wanDeniedMessage } from '@agentmux/refusals'
 import type { PaneView } from '../panes/pane-answers.js'
 import type { PaneNotice } from '../panes/pane-notice.js'
 import type { Panes } from '../panes/panes.js'
+import type { RelayLink } from '../relay/relay-link.js'
 import type { TakeOverPane, TakeOverPaneResult } from './take-over-answer.js'
 
 export interface PaneTakeOverPorts {
@@ -23,6 +24,7 @@ export interface PaneTakeOverPorts {
   readonly admission: HostAdmission
   readonly others: OtherInstances
   readonly client: InstanceClient
+  readonly relay?: Pick<RelayLink, 'takeOver'> | undefined
   readonly advice?: AdviceOptions
   readonly onNotice?: (notice: PaneNotice) => void
   /** From beginning to end, what is left of the pane included; 25,000 unless given. */
@@ -70,6 +72,11 @@ export class PaneTakeOver {
     if (asked.kind !== 'free' && asked.kind !== 'released' && asked.kind !== 'this-process') {
       return notTaken(asked)
     }
+    const elsewhere = await this.#takeAtRelay(agent, signal)
+    if (elsewhere !== undefined) {
+      this.#ports.admission.holds.withdrawReservation(agent.uid)
+      return { kind: 'refused', message: elsewhere }
+    }
     const result = await this.#startAgain(agent, blockId, signal)
     if (result.kind === 'no-such-pane') return result
     if (result.kind !== 'opened') return { kind: 'not-opened', result }
@@ -89,6 +96,15 @@ export class PaneTakeOver {
       { agent, reserveFor: 'this-process', signal },
       { store, holds, others, client, held, clock, instance, advice }
     )
+  }
+
+  /** Undefined where nothing stands in the way: a relay that does not answer does not (R7). */
+  async #takeAtRelay(agent: AgentRef, signal: AbortSignal): Promise<string | undefined> {
+    const { relay, admission, advice } = this.#ports
+    if (relay === undefined || agent.name === undefined) return undefined
+    const taken = await relay.takeOver(agent.name, signal)
+    if (taken.kind !== 'held-elsewhere') return undefined
+    return wanDeniedMessage(agent, taken.holder, admission.store.clock.wallMs(), advice)
   }
 
   /** The agent is kept for us until we drive it, or will not. */

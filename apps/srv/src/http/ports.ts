@@ -7,6 +7,7 @@ import type { LanSwitch } from '../lan/lan-switch.js'
 import type { Log } from '../log/log.js'
 import type { Metrics } from '../metrics/metrics.js'
 import type { Panes } from '../panes/panes.js'
+import type { RelayLink } from '../relay/relay-link.js'
 
 export interface HttpPorts {
   readonly panes: Panes
@@ -19,6 +20,8 @@ export interface HttpPorts {
   readonly version: string
   /** Whether an agent that is held here is about to be given up to another computer. */
   readonly isYielding?: ((uid: string) => boolean) | undefined
+  /** The relay; absent where none is set. */
+  readonly relay?: RelayLink | undefined
   /** What other computers are asked and told. */
   readonly lan: LanSwitch
 }

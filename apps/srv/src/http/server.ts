@@ -22,6 +22,7 @@ import { addMetricsRoute } from './routes/metrics.js'
 import { addNameRoutes } from './routes/names.js'
 import { addReactiveRoutes } from './routes/reactive.js'
 import { addRecordRoute } from './routes/record.js'
+import { addRelayRoutes } from './routes/relay.js'
 import { addReleaseRoute } from './routes/release.js'
 import { addTakeOverRoute } from './routes/take-over.js'
 import { foreignBecause } from './same-site.js'
@@ -68,6 +69,7 @@ export function createHttpServer(ports: HttpPorts, options: HttpServerOptions): 
   addRecordRoute(app, ports, records)
   addEventRoute(app, events)
   addLanRoutes(app, ports)
+  addRelayRoutes(app, ports)
   addMetricsRoute(app, ports)
   closeInTime(app, limits, { connections, streams: [events, records] })
   return app
