@@ -14,6 +14,7 @@ import { StoreUnavailable, type UnavailableBecause } from '../store-unavailable.
 import { askOnce, memberPolicy } from './member-policy.js'
 
 const CALL_MS = 1_500
+const LATE_MS = 500
 
 export interface Transaction {
   readonly compare: readonly ICompare[]
@@ -79,9 +80,9 @@ export class EtcdClient {
   async call<T>(work: () => Promise<T>): Promise<T> {
     if (this.#closed) throw new StoreUnavailable('closed')
     try {
-      return await work()
+      return await inTime(work())
     } catch (error) {
-      throw new StoreUnavailable(this.#codeOf(error), error)
+      throw error instanceof StoreUnavailable ? error : new StoreUnavailable(this.#codeOf(error), error)
     }
   }
 
@@ -110,4 +111,17 @@ export function endOf(prefix: string): Buffer {
   const end = bytes(prefix)
   end[end.length - 1] = (end.at(-1) ?? 0) + 1
   return end
+}
+
+/** Whatever the client makes of its own time limit when it loses a connection: nobody waits here for ever. */
+async function inTime<T>(answer: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new StoreUnavailable('timeout')), CALL_MS + LATE_MS)
+  })
+  try {
+    return await Promise.race([answer, late])
+  } finally {
+    clearTimeout(timer)
+  }
 }
