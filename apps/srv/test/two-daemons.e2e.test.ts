@@ -91,7 +91,7 @@ describe('one agent, two daemons', () => {
     const kept = await a.open([], agent.opening)
     expect([kept.status, kept.body.by]).toEqual([409, 'handover-hold'])
     expect(kept.body.error).toMatch(
-      /was taken over .*channel beta.* is kept for that instance for another \d+ s/
+      /was taken over .*channel beta.* is kept for channel beta for another \d+ s/
     )
 
     const second = await b.opened([], agent.opening)
