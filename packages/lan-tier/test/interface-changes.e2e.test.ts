@@ -78,8 +78,8 @@ describe('an interface', () => {
     await discoverEachOther()
     await settled()
     const before = await lastSeen()
-    mill.addAddress('10.77.0.99/24')
     mill.removeAddress(`${mill.address}/24`)
+    mill.addAddress('10.77.0.99/24')
     await seenAgain(before, '10.77.0.99')
   })
 

@@ -39,6 +39,7 @@ export class Browser {
   readonly #followUps: FollowUps
   #round = 0
   #dueMs = 0
+  #restartedMs = 0
   #cancel: CancelTimer | undefined
 
   constructor(options: BrowserOptions) {
@@ -53,6 +54,7 @@ export class Browser {
   /** Begins to ask from the start: at first, after a change of the links, and after we were away. */
   restart(): void {
     this.#round = 0
+    this.#restartedMs = this.#options.clock.bootMs()
     this.#arm(20 + this.#options.random() * 100)
   }
 
@@ -142,13 +144,13 @@ export class Browser {
     const nowMs = this.#options.clock.bootMs()
     const fresh = new Set<string>()
     for (const deadline of this.#options.peers.deadlines()) {
-      if (!isDueForRefresh(deadline, nowMs)) fresh.add(deadline.key)
+      // After a change everybody is to show himself once: what was known may be out of date.
+      const isFresh = deadline.lastSeenMs >= this.#restartedMs && !isDueForRefresh(deadline, nowMs)
+      if (isFresh) fresh.add(deadline.key)
     }
     const records = new Map<string, DnsRecord>()
     const ownPtr = this.#options.ownPtr()
     if (ownPtr) records.set('', ownPtr)
-    // After a change everybody is to show himself: what was known may be out of date.
-    if (this.#round === 0) return [...records.values()]
     for (const service of this.#cache.services()) {
       const claim = this.#cache.claimOf(service)
       if (!claim || !service.ptr || !fresh.has(peerKey(claim))) continue

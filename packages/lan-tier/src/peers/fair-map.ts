@@ -20,8 +20,12 @@ export class FairMap<V> {
   readonly #entries = new Map<string, Entry<V>>()
   readonly #keysOf = new Map<string, Set<string>>()
 
-  constructor(limits: FairMapLimits) {
+  readonly #onEvicted: (key: string, value: V) => void
+
+  /** `onEvicted` is told of each entry that had to make room for another. */
+  constructor(limits: FairMapLimits, onEvicted: (key: string, value: V) => void = () => {}) {
     this.#limits = limits
+    this.#onEvicted = onEvicted
   }
 
   get size(): number {
@@ -54,7 +58,7 @@ export class FairMap<V> {
     if (own >= this.#limits.perSource) {
       if (this.#limits.whenSourceFull !== 'drop-oldest') return false
       for (const oldest of this.#keysOf.get(source) ?? []) {
-        this.delete(oldest)
+        this.#evict(oldest)
         break
       }
     } else if (this.#entries.size >= this.#limits.total && !this.#makeRoomFor(own)) return false
@@ -87,6 +91,14 @@ export class FairMap<V> {
       if (keys.size > ownCount + 1 && (most === undefined || keys.size > most.size)) most = keys
     }
     const newest = most && [...most].at(-1)
-    return newest !== undefined && this.delete(newest)
+    if (newest === undefined) return false
+    this.#evict(newest)
+    return true
+  }
+
+  #evict(key: string): void {
+    const entry = this.#entries.get(key)
+    this.delete(key)
+    if (entry) this.#onEvicted(key, entry.value)
   }
 }

@@ -66,7 +66,10 @@ export interface PeerTableOptions {
 export class PeerTable {
   readonly #clock: Clock
   readonly #timings: PeerTableTimings
-  readonly #rows = new FairMap<Row>(PEER_LIMITS)
+  readonly #rows = new FairMap<Row>(PEER_LIMITS, (key, row) => this.#dropped(key, row))
+  /** Keys of the rows of one instance id and port. */
+  readonly #named = new Map<string, Set<string>>()
+  #byProbe = 0
   readonly #listeners = new Set<(change: PeerChange) => void>()
   #lastTickMs: number
   #grace: { readonly stoppedMs: number; readonly untilMs: number } | undefined
@@ -102,6 +105,7 @@ export class PeerTable {
     const { claim, source } = sighting
     const before = row.peer
     if (!row.sources.has(source)) this.#supersede(claim, source)
+    if (row.ttlMs === undefined && sighting.ttlMs !== undefined) this.#byProbe--
     row.ttlMs = sighting.ttlMs ?? row.ttlMs
     const nowMs = this.#clock.bootMs()
     row.sources.delete(source)
@@ -125,7 +129,7 @@ export class PeerTable {
   /** The sender took it back. It stays, but only as long as a peer with the shortest TTL. */
   withdrawn(claim: PeerClaim, source: string): void {
     const row = this.#rowOf(claim, source)
-    if (row?.sources.has(source)) row.ttlMs = 0
+    if (row?.sources.has(source) && row.ttlMs !== undefined) row.ttlMs = 0
   }
 
   /** Drops what has expired. To be called regularly: a long pause between two calls means that we did not run. */
@@ -141,7 +145,7 @@ export class PeerTable {
     for (const [key, row] of [...this.#rows.entries()]) {
       if (judgedAtMs - row.peer.lastSeenMs <= this.#ttlOf(row)) continue
       this.#rows.delete(key)
-      this.#tell({ kind: 'gone', peer: row.peer })
+      this.#dropped(key, row)
     }
   }
 
@@ -151,10 +155,6 @@ export class PeerTable {
       const { lastSeenMs } = row.peer
       yield { key, lastSeenMs, expiresMs: lastSeenMs + this.#ttlOf(row), byProbe: row.ttlMs === undefined }
     }
-  }
-
-  clear(): void {
-    this.#rows.clear()
   }
 
   #ttlOf(row: Row): number {
@@ -170,21 +170,17 @@ export class PeerTable {
   }
 
   #rowsNamedBy({ instanceId, port }: PeerClaim, source: string): [string, Row][] {
-    const named: [string, Row][] = []
-    for (const entry of this.#rows.entries()) {
-      const { peer, sources } = entry[1]
-      if (peer.port === port && peer.instanceId === instanceId && sources.has(source)) named.push(entry)
+    const rows: [string, Row][] = []
+    for (const key of this.#named.get(nameOf(instanceId, port)) ?? []) {
+      const row = this.#rows.get(key)
+      if (row?.sources.has(source)) rows.push([key, row])
     }
-    return named
+    return rows
   }
 
   #add({ claim, source, addresses, ttlMs }: PeerSighting): 'seen' | 'refused' {
     this.#supersede(claim, source)
-    if (ttlMs === undefined) {
-      let byProbe = 0
-      for (const row of this.#rows.values()) if (row.ttlMs === undefined) byProbe++
-      if (byProbe >= PEER_LIMITS.byProbe) return 'refused'
-    }
+    if (ttlMs === undefined && this.#byProbe >= PEER_LIMITS.byProbe) return 'refused'
     const nowMs = this.#clock.bootMs()
     const row = { sources: new Map([[source, { addresses, atMs: nowMs }]]), ttlMs }
     const peer: Peer = {
@@ -195,6 +191,9 @@ export class PeerTable {
       lastSeenMs: nowMs
     }
     if (!this.#rows.set(peerKey(claim), { ...row, peer }, source)) return 'refused'
+    const name = nameOf(peer.instanceId, peer.port)
+    this.#named.set(name, (this.#named.get(name) ?? new Set()).add(peerKey(claim)))
+    if (ttlMs === undefined) this.#byProbe++
     this.#tell({ kind: 'seen', peer })
     return 'seen'
   }
@@ -207,14 +206,25 @@ export class PeerTable {
       row.sources.delete(source)
       if (row.sources.size > 0) continue
       this.#rows.delete(key)
-      this.#tell({ kind: 'gone', peer: row.peer })
+      this.#dropped(key, row)
     }
+  }
+
+  #dropped(key: string, row: Row): void {
+    const name = nameOf(row.peer.instanceId, row.peer.port)
+    const keys = this.#named.get(name)
+    keys?.delete(key)
+    if (keys?.size === 0) this.#named.delete(name)
+    if (row.ttlMs === undefined) this.#byProbe--
+    this.#tell({ kind: 'gone', peer: row.peer })
   }
 
   #tell(change: PeerChange): void {
     for (const listener of this.#listeners) listener(change)
   }
 }
+
+const nameOf = (instanceId: string, port: number): string => `${port} ${instanceId}`
 
 /** Another key is another row, so that nobody replaces a peer by naming it. */
 export const peerKey = ({ instanceId, port, authKey }: PeerClaim): string =>
