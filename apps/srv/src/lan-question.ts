@@ -21,7 +21,7 @@ export interface HolderOnLan {
 
 export interface LanSaid {
   readonly state: 'held' | 'free' | 'partly' | 'unknown' | 'off'
-  /** Only where everybody who is known answered. */
+  /** Only where everybody who is known answered; of a holder, where that is signed. */
   readonly sure: boolean
   /** For people. */
   readonly how: string
@@ -48,6 +48,7 @@ const answer = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('off') }),
   z.object({
     kind: z.literal('held'),
+    signed: z.catch(z.boolean(), false),
     holder: z.object({ hostname: text, channel: text, version: text, acquiredAtMs: count })
   }),
   z.object({ kind: z.literal('free'), answered: count }),
@@ -91,7 +92,10 @@ function lanSaidOf(uid: string, said: z.output<typeof answer>): LanSaid {
         epoch: 0,
         blockId: ''
       }
-      return { state: 'held', sure: true, how: 'what its instance says', holder, answered: 1, silent: 0 }
+      const how = said.signed
+        ? 'what its instance says and signs'
+        : 'what its instance says; without a LAN secret nothing proves it'
+      return { state: 'held', sure: said.signed, how, holder, answered: 1, silent: 0 }
     }
     case 'free': {
       const answers = { answered: said.answered, silent: 0 }

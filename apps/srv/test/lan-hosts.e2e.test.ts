@@ -72,7 +72,7 @@ describe('two computers', () => {
     expect(await barn.logs('denied')).toMatchObject({ uid })
     expect(await barn.json('who', uid)).toMatchObject({
       host: { state: 'free' },
-      lan: { state: 'held', sure: true, holder: { hostname: 'mill', place: 'lan' } }
+      lan: { state: 'held', sure: false, holder: { hostname: 'mill', place: 'lan' } }
     })
     // A run has no LAN of its own: it asks the daemon.
     const run = await barn.cli('run', '--uid', uid, '--', 'echo', 'never printed')

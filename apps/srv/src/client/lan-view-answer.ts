@@ -36,5 +36,5 @@ export function lanViewIn(body: unknown): LanView | undefined {
   const result = view.safeParse(body)
   if (!result.success) return undefined
   const { why, ...rest } = result.data
-  return why === undefined ? rest : { ...rest, why }
+  return why ? { ...rest, why } : rest
 }

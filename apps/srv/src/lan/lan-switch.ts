@@ -52,10 +52,6 @@ export class LanSwitch {
     this.#held = new HeldLeases(ports.admission)
   }
 
-  get isOn(): boolean {
-    return this.#running !== undefined
-  }
-
   /** Resolves when it is so; in order, if asked several times. Turning it on again changes nothing. Never rejects. */
   turn(on: boolean): Promise<Turned> {
     const turned = this.#turning.then(() => (on ? this.#turnOn() : this.#turnOff()))

@@ -19,6 +19,6 @@ export function addLanRoutes(app: HttpApp, { lan }: Pick<HttpPorts, 'lan'>): voi
   })
   app.get('/api/v1/lan/holder', { config, schema: { querystring: question } }, async (request, reply) => {
     const answer = await lan.answer(request.query.uid, clientGone(reply.raw))
-    return answer ?? { kind: 'off' }
+    return { ...(answer ?? { kind: 'off' }), signed: lan.view().signed }
   })
 }
