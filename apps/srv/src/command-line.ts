@@ -9,6 +9,7 @@ import { addClose } from './commands/close.js'
 import type { CommandContext, Started } from './commands/context.js'
 import { addDoctor } from './commands/doctor.js'
 import { addFollow } from './commands/follow.js'
+import { addLan } from './commands/lan.js'
 import { addOpen } from './commands/open.js'
 import { addRun, RUN_EXAMPLE } from './commands/run.js'
 import { addSend } from './commands/send.js'
@@ -67,6 +68,7 @@ function createProgram(context: CommandContext): Command {
   addFollow(program, context)
   addClose(program, context)
   addAgents(program, context)
+  addLan(program, context)
   addStatus(program, context)
   addWho(program, context)
   addTakeOver(program, context)

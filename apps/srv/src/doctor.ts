@@ -8,13 +8,13 @@ import type { Check } from './doctor/check.js'
 import { checkClocks } from './doctor/check-clocks.js'
 import { checkDaemon } from './doctor/check-daemon.js'
 import { checkFolder } from './doctor/check-folder.js'
+import { checkLan } from './doctor/check-lan.js'
 import { checkLock } from './doctor/check-lock.js'
 import { checkPort } from './doctor/check-port.js'
 import { checkRegistry } from './doctor/check-registry.js'
+import { checkRelay } from './doctor/check-relay.js'
 import { print } from './output.js'
 import { VERSION } from './version.js'
-
-const NOT_YET = 'not in this version: agents on other computers are not seen'
 
 /** Resolves with the exit code: 69 if anything failed. */
 export async function doctor(flags: CommonFlags): Promise<number> {
@@ -28,8 +28,8 @@ export async function doctor(flags: CommonFlags): Promise<number> {
     await checkPort(),
     await checkDaemon(sharedRoot, channel, VERSION),
     await checkRegistry(sharedRoot, clock, host),
-    { name: 'network', level: 'ok', seen: NOT_YET },
-    { name: 'relay', level: 'ok', seen: NOT_YET }
+    ...(await checkLan(sharedRoot, channel)),
+    await checkRelay(sharedRoot, channel)
   ]
   if (flags.json) print(JSON.stringify({ checks }, undefined, 2))
   else for (const check of checks) show(check)

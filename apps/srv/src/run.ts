@@ -14,6 +14,7 @@ import { drive } from './drive.js'
 import { signalStatus } from './exit-status.js'
 import { findCommand } from './find-command.js'
 import { OlderBuilds } from './older-builds.js'
+import { say } from './output.js'
 import { createProgress } from './progress.js'
 import { fail, refuse } from './report.js'
 import { listenForSignals } from './signals.js'
@@ -30,6 +31,8 @@ export interface RunFlags extends CommonFlags {
   readonly conflictExitCode: number
   /** What the command left running gets this long between SIGTERM and SIGKILL, milliseconds. */
   readonly graceMs: number
+  /** Whether to say what could not be found out, and did not count. */
+  readonly verbose: boolean
 }
 
 export interface RunCommand {
@@ -63,7 +66,13 @@ export async function run(
   try {
     // Its thread starts while the lease is being claimed.
     admission.warmUp()
-    const result = await getAgent(admission, { flags, clock, sharedRoot, signal: signals.interrupted })
+    const result = await getAgent(admission, {
+      flags,
+      clock,
+      sharedRoot,
+      channel,
+      signal: signals.interrupted
+    })
     if (result.kind === 'ended') return result.exitCode
     if (result.kind === 'refused') return refuse(flags, result.refusal)
     return await drive(result.lease, {
@@ -100,13 +109,14 @@ interface GetAgentParts {
   readonly flags: RunFlags
   readonly clock: Clock
   readonly sharedRoot: string
+  readonly channel: string
   readonly signal: AbortSignal
 }
 
 /** By taking it over first, if that was asked for. */
 async function getAgent(
   admission: HostAdmission,
-  { flags, clock, sharedRoot, signal }: GetAgentParts
+  { flags, clock, sharedRoot, channel, signal }: GetAgentParts
 ): Promise<WaitResult | { readonly kind: 'ended'; readonly exitCode: number }> {
   const { agent, takeOver, neverWait, waitMs } = flags
   let settle = () => {}
@@ -128,7 +138,16 @@ async function getAgent(
     const progress = createProgress()
     return await waitForAgent(admission, {
       agent,
-      olderBuilds: new OlderBuilds({ admission, sharedRoot, clock, advice: adviceFor(flags) }),
+      olderBuilds: new OlderBuilds({
+        admission,
+        sharedRoot,
+        channel,
+        clock,
+        advice: adviceFor(flags),
+        onDoubt: flags.verbose
+          ? ({ by, why }) => say(`not known (${by}), and so it does not count: ${why}`)
+          : undefined
+      }),
       blockId: randomUuid(),
       clock,
       signal,

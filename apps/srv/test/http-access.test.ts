@@ -7,6 +7,7 @@ import { describe, expect } from 'vitest'
 import { AccessKeys } from '../src/http/access-keys.js'
 import type { HttpApp, RouteAccess } from '../src/http/http-app.js'
 import { guardRequests } from '../src/http/request-guard.js'
+import { foreignBecause } from '../src/http/same-site.js'
 import { Metrics } from '../src/metrics/metrics.js'
 import { FULL_KEY, HttpHouse, LAN_KEY, WRONG_KEY } from './harness/http-house.js'
 import { askRaw, type RawAnswer } from './harness/raw-request.js'
@@ -58,6 +59,16 @@ const ROUTES: Readonly<Record<string, { keys: readonly Key[]; status: number; bo
   'POST /api/v1/agents/:block/close': { keys: ['full'], status: 404, body: /^{"error":"no such pane"}$/ },
   'GET /api/v1/agents/:block/record': { keys: ['full'], status: 404, body: /^{"error":"no such pane"}$/ },
   'GET /api/v1/agents/events': { keys: ['full'], status: 200, body: /event: snapshot\n/ },
+  'GET /api/v1/lan': {
+    keys: ['full'],
+    status: 200,
+    body: /^{"enabled":false,"signed":false,"addresses":\[\],/
+  },
+  'POST /api/v1/lan': { keys: ['full'], status: 400, body: /^{"error":"enabled required"}$/ },
+  'GET /api/v1/lan/holder': { keys: ['full'], status: 400, body: /^{"error":"uid required"}$/ },
+  'GET /api/v1/relay': { keys: ['full'], status: 200, body: /^{"enabled":false}$/ },
+  'GET /api/v1/relay/holder': { keys: ['full'], status: 400, body: /^{"error":"agent required"}$/ },
+  'POST /api/v1/relay/take-over': { keys: ['full'], status: 400, body: /^{"error":"uid required"}$/ },
   'GET /metrics': { keys: ['full'], status: 200, body: /^# HELP agentmux_lease_granted_total / }
 }
 
@@ -159,7 +170,7 @@ describe('the routes', () => {
   test('cannot be added without saying which keys open them', () => {
     const app = fastify() as unknown as HttpApp
     const keys = new AccessKeys({ full: FULL_KEY, paneOfKey: () => undefined })
-    guardRequests(app, keys, new Metrics())
+    guardRequests(app, { keys, foreignBecause, metrics: new Metrics(), counted: 'turned_away_total' })
     expect(() => app.get('/new', async () => ({}))).toThrow('/new does not say which keys open it')
   })
 

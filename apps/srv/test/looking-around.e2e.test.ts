@@ -32,14 +32,16 @@ describe('who', () => {
       code: 0,
       uid: scene.uid,
       host: { state: 'held', sure: true, holder: { pid: run.pid, channel: 'stable' } },
-      lan: { state: 'unknown', sure: false, how: 'not in this version' },
+      lan: { state: 'off', sure: false, how: expect.stringContaining('serve --lan') },
       relay: { state: 'unknown', sure: false, how: 'not in this version' }
     })
     const { stdout } = await scene.cli(['who', scene.uid]).ended
     expect(stdout).toMatch(
       new RegExp(`^this computer {2}held on this host .*pid ${run.pid}.*for sure: its lease file`)
     )
-    expect(stdout).toMatch(/network +unknown: not in this version\nrelay +unknown: not in this version\n$/)
+    expect(stdout).toMatch(
+      /network +off: no daemon of channel stable runs that could ask: .*\nrelay +unknown: not in this version\n$/
+    )
     run.signal('SIGTERM')
   })
 

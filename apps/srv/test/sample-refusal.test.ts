@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { deniedMessage } from '@agentmux/refusals'
 import { expect, test } from 'vitest'
-import { ADVICE } from '../src/advice.js'
+import { adviceFor } from '../src/advice.js'
 import { PROGRAM } from '../src/output.js'
 
 test('the sample in the README is word for word what `run` says', () => {
@@ -19,5 +19,7 @@ test('the sample in the README is word for word what `run` says', () => {
     epoch: 1,
     blockId: ''
   } as const
-  expect(shown).toBe(`${PROGRAM}: ${deniedMessage({ uid: '7c0e2f', name: 'Agent3' }, holder, nowMs, ADVICE)}`)
+  expect(shown).toBe(
+    `${PROGRAM}: ${deniedMessage({ uid: '7c0e2f', name: 'Agent3' }, holder, nowMs, adviceFor({}))}`
+  )
 })

@@ -7,7 +7,7 @@ import { plainText } from './plain-text.js'
 
 /**
  * - `end`: end the agent where it runs
- * - `wait`: `run --wait`; it sees this host alone, so it is not advised for an agent that another computer has
+ * - `wait`: `run --wait`; a `run` is not held at the relay, so it is not advised for an agent that has moved there
  * - `watch`: `run` without `-n`, where only watching can tell
  * - `status`: the `status` command
  * - `take-over`: the `take-over` command
@@ -50,7 +50,7 @@ export function nextSteps(
   const ways: string[] = []
   for (const action of new Set(options.actions ?? DEFAULT_NEXT_ACTIONS)) {
     if (action === 'end') ways.push(here ? 'end it where it runs' : 'end it on that computer')
-    if (action === 'wait' && here) {
+    if (action === 'wait' && place !== 'relay') {
       ways.push(
         `${options.waitedAlready ? 'wait longer' : 'wait for it'} with ${waitCommand(agent, options)}`
       )

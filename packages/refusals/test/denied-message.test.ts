@@ -12,7 +12,7 @@ describe('the sentence for a newcomer', () => {
 
   it('names another computer on the network, of which status here knows nothing', () => {
     expect(lanDeniedMessage(agent, onLan, NOW_MS)).toBe(
-      'Agent3 is already running in another AgentMux instance on another computer on your network (host barn, channel stable, v0.44.1, for 3 min). End it on that computer.'
+      'Agent3 is already running in another AgentMux instance on another computer on your network (host barn, channel stable, v0.44.1, for 3 min). End it on that computer, or wait for it with `agentmux-srv run --uid 7c0e --wait -- CMD…`.'
     )
   })
 

@@ -11,16 +11,16 @@ describe('the sentence at a holder that lost its lease', () => {
 
   it('names the computer that won it, and does not send the reader to the status of this host', () => {
     expect(lostMessage(agent, 'other-owner', NOW_MS, { holder: onLan })).toBe(
-      'Agent3 lost its single-instance lease: another owner took it; it is now held on another computer on your network (host barn, channel stable, v0.44.1, for 3 min). This process no longer drives it. End it on that computer.'
+      'Agent3 lost its single-instance lease: another owner took it; it is now held on another computer on your network (host barn, channel stable, v0.44.1, for 3 min). This process no longer drives it. End it on that computer, or wait for it with `agentmux-srv run --uid 7c0e --wait -- CMD…`.'
     )
   })
 
   it('tells the loser of a tie-break which computer keeps the agent, since when, and what now', () => {
     expect(lostMessage(agent, 'yielded', NOW_MS, { holder: onLan })).toBe(
-      'Agent3 lost its single-instance lease: it also runs on another computer on your network (host barn, channel stable, v0.44.1, for 3 min), and that one keeps it. This process no longer drives it. End it on that computer.'
+      'Agent3 lost its single-instance lease: it also runs on another computer on your network (host barn, channel stable, v0.44.1, for 3 min), and that one keeps it. This process no longer drives it. End it on that computer, or wait for it with `agentmux-srv run --uid 7c0e --wait -- CMD…`.'
     )
     expect(lostMessage(agent, 'yielded', NOW_MS)).toBe(
-      'Agent3 lost its single-instance lease: it also runs on another computer on your network, and that one keeps it. This process no longer drives it. End it on that computer.'
+      'Agent3 lost its single-instance lease: it also runs on another computer on your network, and that one keeps it. This process no longer drives it. End it on that computer, or wait for it with `agentmux-srv run --uid 7c0e --wait -- CMD…`.'
     )
   })
 

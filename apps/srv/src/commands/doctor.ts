@@ -10,8 +10,8 @@ export function addDoctor(program: Command, { exit }: CommandContext): void {
     .command('doctor')
     .summary('what works here, and what to do about what does not')
     .description(
-      'Looks at the shared folder, its file system and lock, the clocks, the ports, the daemon of this channel and the ' +
-        'other instances. Each line is ok, warn or fail; it leaves nothing behind.'
+      'Looks at the shared folder, its file system and lock, the clocks, the ports, the daemon of this channel, the ' +
+        'other instances, and the network, if the LAN of the daemon is on. Each line is ok, warn or fail; it leaves nothing behind.'
     )
     .showHelpAfterError(`Example: ${PROGRAM} doctor --json`)
     .addHelpText(

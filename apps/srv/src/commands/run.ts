@@ -20,6 +20,7 @@ interface RawRunFlags extends CommonFlags {
   readonly grace?: number
   readonly takeOver?: boolean
   readonly yes?: boolean
+  readonly verbose?: boolean
 }
 
 export function addRun(program: Command, { exit, ...started }: CommandContext): void {
@@ -27,7 +28,8 @@ export function addRun(program: Command, { exit, ...started }: CommandContext): 
     .command('run')
     .summary('hold an agent’s lease while a command runs')
     .description(
-      'Runs CMD while holding the agent’s lease, so that no second process on this computer drives the same agent. ' +
+      'Runs CMD while holding the agent’s lease, so that no second process on this computer drives the same agent. If ' +
+        'the daemon of this channel sees other computers (`lan on`), it is asked about them first, 2 s at most. ' +
         'If the agent is held, says by whom and starts nothing.'
     )
     .requiredOption('--uid <uid>', 'the agent’s UID: its identity', parseUid)
@@ -46,6 +48,7 @@ export function addRun(program: Command, { exit, ...started }: CommandContext): 
     )
     .option('--take-over', 'take the agent over from whoever drives it on this computer; asks first')
     .option('--yes', 'with --take-over: do not ask; for scripts, and never inside a pane')
+    .option('--verbose', 'also say what could not be found out about others, and so did not count')
     .argument('<command...>', 'after --: the command and its arguments')
     .usage('--uid <uid> [options] -- <command...>')
     .passThroughOptions()
@@ -79,6 +82,7 @@ function runFlags(raw: RawRunFlags): RunFlags {
     takeOver: raw.takeOver ? { yes: raw.yes ?? false } : undefined,
     waitMs: raw.wait === true ? Number.POSITIVE_INFINITY : raw.wait,
     conflictExitCode: raw.E ?? EXIT_CODES.heldElsewhere,
-    graceMs: raw.grace ?? DEFAULT_GRACE_MS
+    graceMs: raw.grace ?? DEFAULT_GRACE_MS,
+    verbose: raw.verbose ?? false
   }
 }

@@ -92,7 +92,7 @@ export function composeDaemon(options: DaemonOptions): Daemon {
     instance,
     lanKey: options.lan.key,
     secret: options.lan.secret,
-    log: new LanLog(log),
+    log: new LanLog(log, clock),
     advice,
     port: () => Number(new URL(options.url()).port),
     server: () =>

@@ -43,6 +43,8 @@ const HOST = '127.0.0.1'
 const GRACE_MS = 10_000
 /** What has not ended this long after is left to whoever claims next. */
 const PATIENCE_MS = 20_000
+/** Whether the LAN hangs or not. */
+const LAN_PATIENCE_MS = 4_000
 
 /** Resolves with the exit code of the process. */
 export async function serve(flags: ServeFlags, crashes: CrashHandler): Promise<number> {
@@ -135,17 +137,16 @@ export async function serve(flags: ServeFlags, crashes: CrashHandler): Promise<n
   }
 }
 
-/** Without it the daemon works as well: what stands in the way is told, and tried again. */
+/** Without it the daemon works as well: what stands in the way is told. */
 async function turnLanOn({ lan }: Daemon, log: Log): Promise<void> {
   if (!lan.view().signed) {
     say(lanTrustWarning())
     log.warn({ event: 'lan-unsigned' }, 'no LAN secret is set')
   }
-  try {
-    await lan.turn(true)
-  } catch (fault) {
-    log.error({ event: 'lan-fault', cause: String(fault) }, 'the LAN could not be turned on')
-  }
+  const turned = await lan.turn(true)
+  if (turned.kind === 'turned') return
+  say(turned.why)
+  log.error({ event: 'lan-fault', cause: turned.why }, 'the LAN could not be turned on')
 }
 
 /** Loopback alone; whoever runs on another computer has no business here. */
@@ -178,8 +179,8 @@ async function shutDown(
   await orAfter(PATIENCE_MS + graceMs, panes.closeAll({ graceMs }))
   hurried.removeEventListener('abort', onHurry)
   panes.killAll()
-  await Promise.all([lan.close(), relay?.close()])
-  await app.close()
+  // The goodbyes: for others, and nobody here waits for them longer than it takes to send.
+  await Promise.all([orAfter(LAN_PATIENCE_MS, lan.close()), relay?.close(), app.close()])
   registry.close()
   await orAfter(PATIENCE_MS, admission.close({ graceMs: 0 }))
 }

@@ -44,5 +44,9 @@ export function bareApp({ log, limits, connections }: BareAppOptions): HttpApp {
       'x-content-type-options': 'nosniff'
     })
   })
+  // From here on it is for the client to read; one that does not is not waited for.
+  app.addHook('onSend', async (request) => {
+    request.socket.setTimeout(limits.stallTimeoutMs)
+  })
   return app
 }

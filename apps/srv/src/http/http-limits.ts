@@ -45,5 +45,9 @@ export const LAN_HTTP_LIMITS: HttpLimits = Object.freeze({
   bodyBytes: 1024 * 1024,
   headerBytes: 8 * 1024,
   connections: 256,
-  requestTimeoutMs: 5_000
+  requestTimeoutMs: 5_000,
+  stallTimeoutMs: 5_000
 })
+
+/** Of these, what one computer has at most. */
+export const LAN_CONNECTIONS_OF_ONE = 32

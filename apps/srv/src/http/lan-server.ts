@@ -10,8 +10,9 @@ import { bareApp } from './bare-app.js'
 import { Connections } from './connections.js'
 import { answerLanFailures } from './failures.js'
 import type { HttpApp } from './http-app.js'
-import { LAN_HTTP_LIMITS } from './http-limits.js'
+import { LAN_CONNECTIONS_OF_ONE, LAN_HTTP_LIMITS } from './http-limits.js'
 import { readJsonBodies } from './json-bodies.js'
+import { limitEachSource } from './limit-each-source.js'
 import type { HttpPorts } from './ports.js'
 import { guardRequests } from './request-guard.js'
 import { addHealthRoute } from './routes/health.js'
@@ -66,6 +67,7 @@ function serverFor(app: HttpApp, connections: Connections): Server {
   )
   server.maxConnections = limits.connections
   server.on('clientError', connections.refuse)
+  limitEachSource(server, LAN_CONNECTIONS_OF_ONE)
   connections.watch(server)
   return server
 }

@@ -22,6 +22,6 @@ export interface HttpPorts {
   readonly isYielding?: ((uid: string) => boolean) | undefined
   /** The relay; absent where none is set. */
   readonly relay?: RelayLink | undefined
-  /** What other computers are asked and told; absent where nothing of the network is. */
-  readonly lan?: LanSwitch
+  /** What other computers are asked and told. */
+  readonly lan: LanSwitch
 }

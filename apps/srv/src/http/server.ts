@@ -91,9 +91,7 @@ function closeInTime(app: HttpApp, limits: HttpLimits, { connections, streams }:
     timer = setTimeout(() => app.server.closeAllConnections(), limits.closeTimeoutMs)
   })
   app.addHook('onClose', async () => clearTimeout(timer))
-  app.addHook('onSend', async (request, reply) => {
+  app.addHook('onSend', async (_request, reply) => {
     if (closing) reply.header('connection', 'close')
-    // From here on it is for the client to read; one that does not is not waited for.
-    request.socket.setTimeout(limits.stallTimeoutMs)
   })
 }

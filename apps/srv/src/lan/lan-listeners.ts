@@ -15,11 +15,13 @@ export interface LanListenersOptions {
   readonly clock: Clock
   /** Whenever the addresses at which we can be reached have changed. */
   readonly onChange: (addresses: readonly string[]) => void
-  /** An address cannot be listened at: told once until it can. */
+  /** An address cannot be listened at, or (without one) none can be read: told once until it can. */
   readonly onFault: (address: string, fault: Error) => void
   readonly interfaces?: () => Interfaces
 }
 
+/** In place of an address: the interfaces themselves cannot be read. */
+const NO_ADDRESS = ''
 /** By the protocol. */
 const READ_AGAIN_MS = 20_000
 
@@ -55,20 +57,33 @@ export class LanListeners {
   }
 
   #read(): void {
-    const { clock, interfaces = networkInterfaces } = this.#options
-    const wanted = new Set(lanAddresses(interfaces()))
-    for (const address of this.#servers.keys()) if (!wanted.has(address)) void this.#end(address)
-    for (const address of wanted) if (!this.#servers.has(address)) this.#listen(address)
-    for (const address of this.#failed) if (!wanted.has(address)) this.#failed.delete(address)
-    this.#cancelTimer = clock.after(READ_AGAIN_MS, () => this.#read())
+    const wanted = this.#wanted()
+    if (wanted !== undefined) {
+      for (const address of this.#servers.keys()) if (!wanted.has(address)) void this.#end(address)
+      for (const address of wanted) if (!this.#servers.has(address)) this.#listen(address)
+      for (const address of this.#failed) if (!wanted.has(address)) this.#failed.delete(address)
+    }
+    this.#cancelTimer = this.#options.clock.after(READ_AGAIN_MS, () => this.#read())
+  }
+
+  /** Undefined if it cannot be read now: then what is there stays. */
+  #wanted(): Set<string> | undefined {
+    const { interfaces = networkInterfaces } = this.#options
+    try {
+      return new Set(lanAddresses(interfaces()))
+    } catch (fault) {
+      this.#fail(NO_ADDRESS, fault instanceof Error ? fault : new Error(String(fault)))
+      return undefined
+    }
   }
 
   #listen(address: string): void {
-    const { createServer, port, onFault } = this.#options
+    const { createServer, port } = this.#options
     const server = createServer()
     this.#servers.set(address, server)
     server.on('listening', () => {
-      if (this.#servers.get(address) !== server) return
+      // Turned off between the call and here: then it must not stay open.
+      if (this.#servers.get(address) !== server) return void server.close()
       this.#failed.delete(address)
       this.#up.add(address)
       this.#tell()
@@ -76,9 +91,7 @@ export class LanListeners {
     server.on('error', (fault) => {
       if (this.#servers.get(address) !== server) return
       void this.#end(address)
-      if (this.#failed.has(address)) return
-      this.#failed.add(address)
-      onFault(address, fault)
+      this.#fail(address, fault)
     })
     // Only this address: the same port on loopback is the daemon's own.
     server.listen({ host: address, port, ipv6Only: address.includes(':') })
@@ -93,6 +106,12 @@ export class LanListeners {
       server.close(() => resolve())
       server.closeAllConnections()
     })
+  }
+
+  #fail(address: string, fault: Error): void {
+    if (this.#failed.has(address)) return
+    this.#failed.add(address)
+    this.#options.onFault(address, fault)
   }
 
   #tell(): void {

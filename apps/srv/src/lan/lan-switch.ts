@@ -3,25 +3,16 @@
  * another computer keeps. Off, nothing is sent, listened to or asked. Keeps true that others are told of us only while they
  * can reach us, and that the host tier never waits for any of it (R7).
  */
-import { hostname } from 'node:os'
 import type { HostAdmission } from '@agentmux/host-admission'
-import {
-  type HeldOnLan,
-  LanDiscovery,
-  type LanHolder,
-  LanHoldings,
-  LanRecheck,
-  type LanSecret,
-  LanTier,
-  type LanVerdict,
-  type OwnLease
-} from '@agentmux/lan-tier'
+import type { HeldOnLan, LanHolder, LanSecret } from '@agentmux/lan-tier'
 import type { AgentRef, Clock, InstanceIdentity } from '@agentmux/lease-model'
 import { type AdviceOptions, lostRefusal } from '@agentmux/refusals'
 import type { LanServer } from '../http/lan-server.js'
-import { LanListeners } from './lan-listeners.js'
+import { HeldLeases } from './held-leases.js'
+import { type LanAnswer, lanAnswerOf } from './lan-answer.js'
 import type { LanLog } from './lan-log.js'
 import { type LanView, lanView } from './lan-view.js'
+import { RunningLan } from './running-lan.js'
 
 export interface LanSwitchPorts {
   readonly admission: Pick<HostAdmission, 'held' | 'claimant'>
@@ -36,52 +27,74 @@ export interface LanSwitchPorts {
   readonly port: () => number
 }
 
-/** What runs while the LAN is on. */
-interface Running {
-  readonly discovery: LanDiscovery
-  readonly holdings: LanHoldings
-  readonly tier: LanTier
-  readonly recheck: LanRecheck
-  readonly listeners: LanListeners
-}
+export type Turned =
+  | { readonly kind: 'turned' }
+  /** It is off. `why`: for people, with a way out. */
+  | { readonly kind: 'not-turned'; readonly why: string }
+
+/** What peers accept. */
+const MIN_PORT = 1_024
 
 export class LanSwitch {
   /** In the words of the early check. */
   readonly name = 'lan'
   readonly #ports: LanSwitchPorts
-  #running: Running | undefined
+  readonly #held: HeldLeases
+  #running: RunningLan | undefined
   /** Made at the first turn, and kept: it listens nowhere by itself. */
-  #server: Promise<LanServer> | undefined
+  #server: LanServer | undefined
   /** One turn after the other. */
-  #turning: Promise<void> = Promise.resolve()
+  #turning: Promise<unknown> = Promise.resolve()
+  #closed = false
 
   constructor(ports: LanSwitchPorts) {
     this.#ports = ports
+    this.#held = new HeldLeases(ports.admission)
   }
 
   get isOn(): boolean {
     return this.#running !== undefined
   }
 
-  /** Resolves when it is so. Turning it on again changes nothing. */
-  turn(on: boolean): Promise<void> {
+  /** Resolves when it is so; in order, if asked several times. Turning it on again changes nothing. Never rejects. */
+  turn(on: boolean): Promise<Turned> {
     const turned = this.#turning.then(() => (on ? this.#turnOn() : this.#turnOff()))
-    this.#turning = turned.catch(() => {})
+    this.#turning = turned
     return turned
   }
 
   /** The early check: off, nobody is asked, and nobody objects. */
   async heldElsewhere(agent: AgentRef, signal: AbortSignal): Promise<HeldOnLan> {
-    return (await this.#running?.tier.heldElsewhere(agent, signal)) ?? { kind: 'free' }
+    const running = this.#running
+    if (running === undefined) return { kind: 'free' }
+    const answer = await running.tier.heldElsewhere(agent, signal)
+    const { multicast } = running.discovery.state
+    if (
+      answer.kind === 'free' &&
+      multicast === 'unavailable' &&
+      running.discovery.peers.list().length === 0
+    ) {
+      return { kind: 'unknown', why: 'multicast does not work here, and nobody is known' }
+    }
+    return answer
   }
 
   /** For `who`; undefined while it is off. */
-  async verdict(uid: string, signal: AbortSignal): Promise<LanVerdict | undefined> {
-    return this.#running?.tier.verdict(uid, signal)
+  async answer(uid: string, signal: AbortSignal): Promise<LanAnswer | undefined> {
+    const running = this.#running
+    if (running === undefined) return undefined
+    try {
+      return lanAnswerOf(await running.tier.verdict(uid, signal), running.discovery.state)
+    } catch (fault) {
+      // Turned off meanwhile.
+      if (this.#running !== running && !signal.aborted) return undefined
+      throw fault
+    }
   }
 
   isYielding(uid: string): boolean {
-    return this.#running?.recheck.isYielding(uid) ?? false
+    const running = this.#running
+    return running?.recheck.isYielding(this.#held.ourWritingOf(uid)) ?? false
   }
 
   /** An agent runs here now: the next look is soon. */
@@ -89,10 +102,11 @@ export class LanSwitch {
     this.#running?.recheck.agentStarted()
   }
 
-  /** For good. */
+  /** For good. Bounded, and never rejects. */
   async close(): Promise<void> {
+    this.#closed = true
     await this.turn(false)
-    await (await this.#server)?.app.close()
+    await this.#server?.app.close().catch(this.#ports.log.fault)
   }
 
   view(): LanView {
@@ -111,68 +125,43 @@ export class LanSwitch {
     })
   }
 
-  async #turnOn(): Promise<void> {
-    if (this.#running !== undefined) return
-    const { admission, clock, instance, lanKey, secret, log, port } = this.#ports
-    const { channel, version } = instance
-    const discovery = new LanDiscovery({
-      clock,
-      identity: { instanceId: instance.ownerBootId, hostname: hostname(), version, channel },
-      lanKey,
-      onEvent: log.discovery
-    })
-    const peers = () => discovery.peers.list()
-    const ownLease = (uid: string) => this.#held().get(uid)
-    const asking = { peers, hostname: admission.claimant.hostname, ownLease, clock, secret }
-    const holdings = new LanHoldings(asking)
-    const tier = new LanTier({ ...asking, holdings })
-    const recheck = new LanRecheck({
-      held: () => this.#held(),
-      ask: (questions, signal) => holdings.ask(questions, signal),
-      clock,
-      onYield: (uid, holder) => this.#yield(uid, holder),
-      onOutcome: log.outcome,
-      onFault: log.fault
-    })
-    this.#server ??= this.#ports.server()
-    const server = await this.#server
-    const listeners = new LanListeners({
-      createServer: server.createServer,
-      port: port(),
-      clock,
-      onChange: (addresses) => {
-        log.listening(addresses)
-        discovery.advertise(addresses.length > 0 ? port() : undefined)
-      },
-      onFault: log.notListening
-    })
-    this.#running = { discovery, holdings, tier, recheck, listeners }
-    listeners.open()
-    await discovery.start()
-    // Some may run here already.
-    recheck.agentStarted()
-    log.turned(true, secret !== undefined)
-  }
-
-  async #turnOff(): Promise<void> {
-    const running = this.#running
-    if (running === undefined) return
-    this.#running = undefined
-    const { discovery, holdings, recheck, listeners } = running
-    // The goodbye goes out before nobody can reach us any more.
-    await Promise.allSettled([recheck.close(), discovery.close()])
-    await Promise.allSettled([holdings.close(), listeners.close()])
-    this.#ports.log.turned(false, this.#ports.secret !== undefined)
-  }
-
-  #held(): Map<string, OwnLease> {
-    const { admission } = this.#ports
-    const { hostname: host } = admission.claimant
-    const held = new Map<string, OwnLease>()
-    for (const { agent, claimId, acquiredAtMs, held: isHeld } of admission.held) {
-      if (isHeld) held.set(agent.uid, { claimId, acquiredAtMs, hostname: host })
+  async #turnOn(): Promise<Turned> {
+    if (this.#running !== undefined) return { kind: 'turned' }
+    if (this.#closed) return { kind: 'not-turned', why: 'the daemon is about to end' }
+    const { log, secret, server, port } = this.#ports
+    if (port() < MIN_PORT) {
+      const why = `other computers take no port below ${MIN_PORT} for an AgentMux, and this daemon has ${port()}: start it with another --port`
+      return { kind: 'not-turned', why }
     }
-    return held
+    let running: RunningLan | undefined
+    try {
+      this.#server ??= await server()
+      running = new RunningLan({
+        ...this.#ports,
+        server: this.#server,
+        port: port(),
+        held: this.#held,
+        onYield: (uid, holder) => this.#yield(uid, holder)
+      })
+      await running.start()
+    } catch (fault) {
+      log.fault(fault)
+      await running?.close()
+      const words = fault instanceof Error ? fault.message : String(fault)
+      return { kind: 'not-turned', why: `the LAN could not be turned on: ${words}` }
+    }
+    this.#running = running
+    log.turned(true, secret !== undefined)
+    return { kind: 'turned' }
+  }
+
+  async #turnOff(): Promise<Turned> {
+    const running = this.#running
+    if (running === undefined) return { kind: 'turned' }
+    this.#running = undefined
+    await running.close()
+    this.#ports.log.turned(false, this.#ports.secret !== undefined)
+    return { kind: 'turned' }
   }
 
   /** From here on it is not held: no turn, no append; its processes end (R4). */

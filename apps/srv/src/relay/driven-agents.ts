@@ -55,7 +55,7 @@ export class DrivenAgents {
   /** The newest pane of the name that takes turns. */
   running(key: string): PaneView | undefined {
     const panes = [...(this.#panes.get(key)?.values() ?? [])]
-    return panes.findLast(({ state }) => state === 'running')
+    return panes.filter(({ state }) => state === 'running').at(-1)
   }
 
   /** The names that have a pane which takes turns. */

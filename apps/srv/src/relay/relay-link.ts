@@ -221,7 +221,8 @@ export class RelayLink {
 
   #lookWhetherOver(): void {
     this.#cancelLook = undefined
-    if (this.#client.leases.lastTrouble() === undefined) return this.#ports.log.answered()
-    this.#cancelLook = this.#ports.clock.after(OVER_EVERY_MS, () => this.#lookWhetherOver())
+    const { clock, log } = this.#ports
+    if (this.#client.leases.lastTrouble() === undefined) log.answered()
+    else this.#cancelLook = clock.after(OVER_EVERY_MS, () => this.#lookWhetherOver())
   }
 }

@@ -2,6 +2,7 @@
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { LanSecret } from '@agentmux/lan-tier'
 import { createSystemClock } from '@agentmux/lease-model'
 import { createInstanceIdentity } from '@agentmux/lease-store'
 import { adviceOfDaemon } from '../../src/advice.js'
@@ -9,6 +10,7 @@ import { composeDaemon, type Daemon } from '../../src/daemon/compose-daemon.js'
 import type { HttpApp } from '../../src/http/http-app.js'
 import type { HttpLimits } from '../../src/http/http-limits.js'
 import { createLog, type DaemonLog } from '../../src/log/log.js'
+import type { RelaySetting } from '../../src/relay/relay-setting.js'
 import { HttpClient } from './http-client.js'
 import { type OpenedPane, openingOf, openPane } from './pane-over-http.js'
 import { type Scene, test } from './scene.js'
@@ -16,6 +18,9 @@ import { type Scene, test } from './scene.js'
 export interface HttpHouseOptions {
   readonly channel?: string
   readonly limits?: Partial<HttpLimits>
+  /** The LAN secret. */
+  readonly secret?: string
+  readonly relay?: RelaySetting
   /** Adds to the server before it listens. */
   readonly prepare?: (app: HttpApp) => void
 }
@@ -41,11 +46,15 @@ export class HttpHouse {
     return house
   }
 
-  private constructor(scene: Scene, { channel = 'stable', limits = {} }: HttpHouseOptions) {
+  private constructor(scene: Scene, { channel = 'stable', limits = {}, secret, relay }: HttpHouseOptions) {
     this.scene = scene
     this.#logFile = scene.newPath('log')
     this.#logDescriptor = openSync(this.#logFile, 'a')
-    this.#log = createLog({ level: 'debug', descriptor: this.#logDescriptor, secrets: [FULL_KEY, LAN_KEY] })
+    this.#log = createLog({
+      level: 'debug',
+      descriptor: this.#logDescriptor,
+      secrets: [FULL_KEY, LAN_KEY, secret ?? '', ...(relay?.token.secrets ?? [])]
+    })
     this.daemon = composeDaemon({
       clock: createSystemClock(),
       instance: createInstanceIdentity({ channel, version: VERSION }),
@@ -54,13 +63,19 @@ export class HttpHouse {
       key: FULL_KEY,
       advice: adviceOfDaemon({}),
       log: this.#log.log,
-      http: { lanKey: LAN_KEY, limits },
+      http: { limits },
+      lan: { key: LAN_KEY, secret: secret === undefined ? undefined : new LanSecret(secret) },
+      relay,
       url: () => `http://127.0.0.1:${this.port}`
     })
   }
 
   get app(): HttpApp {
     return this.daemon.app
+  }
+
+  get log(): DaemonLog['log'] {
+    return this.#log.log
   }
 
   get panes(): Daemon['panes'] {
@@ -86,8 +101,10 @@ export class HttpHouse {
   }
 
   async close(): Promise<void> {
-    const { panes, app, registry, admission } = this.daemon
+    const { panes, app, registry, admission, lan, relay } = this.daemon
     await panes.closeAll({ graceMs: 0 })
+    await lan.close()
+    await relay?.close()
     await app.close()
     registry.close()
     await admission.close({ graceMs: 0 })

@@ -11,18 +11,14 @@ const question = z.object({ uid: typedUid })
 
 export function addLanRoutes(app: HttpApp, { lan }: Pick<HttpPorts, 'lan'>): void {
   const config = { opens: FULL }
-  app.get('/api/v1/lan', { config }, async () => lan?.view() ?? missing())
+  app.get('/api/v1/lan', { config }, async () => lan.view())
   app.post('/api/v1/lan', { config, schema: { body: turning } }, async ({ body: { enabled } }) => {
-    if (lan === undefined) return missing()
-    await lan.turn(enabled)
+    const turned = await lan.turn(enabled)
+    if (turned.kind === 'not-turned') throw new HttpError(503, turned.why)
     return lan.view()
   })
   app.get('/api/v1/lan/holder', { config, schema: { querystring: question } }, async (request, reply) => {
-    const verdict = await lan?.verdict(request.query.uid, clientGone(reply.raw))
-    return verdict ?? { kind: 'off' }
+    const answer = await lan.answer(request.query.uid, clientGone(reply.raw))
+    return answer ?? { kind: 'off' }
   })
-}
-
-function missing(): never {
-  throw new HttpError(404, 'this daemon has no LAN')
 }
