@@ -12,10 +12,9 @@ import { checkLan } from './doctor/check-lan.js'
 import { checkLock } from './doctor/check-lock.js'
 import { checkPort } from './doctor/check-port.js'
 import { checkRegistry } from './doctor/check-registry.js'
+import { checkRelay } from './doctor/check-relay.js'
 import { print } from './output.js'
 import { VERSION } from './version.js'
-
-const NOT_YET = 'not in this version: agents beyond the network are not seen'
 
 /** Resolves with the exit code: 69 if anything failed. */
 export async function doctor(flags: CommonFlags): Promise<number> {
@@ -30,7 +29,7 @@ export async function doctor(flags: CommonFlags): Promise<number> {
     await checkDaemon(sharedRoot, channel, VERSION),
     await checkRegistry(sharedRoot, clock, host),
     ...(await checkLan(sharedRoot, channel)),
-    { name: 'relay', level: 'ok', seen: NOT_YET }
+    await checkRelay(sharedRoot, channel)
   ]
   if (flags.json) print(JSON.stringify({ checks }, undefined, 2))
   else for (const check of checks) show(check)

@@ -13,6 +13,10 @@ import {
 import type { AgentRef, Clock } from '@agentmux/lease-model'
 import type { AdviceOptions, Refusal } from '@agentmux/refusals'
 import { LanOfDaemon } from './lan-of-daemon.js'
+import { RelayOfDaemon } from './relay-of-daemon.js'
+
+/** What the lease file here does not tell. */
+const BY_OTHERS: ReadonlySet<string> = new Set(['probe', 'lan', 'relay'])
 
 export interface OlderBuildsParts {
   readonly admission: HostAdmission
@@ -42,7 +46,7 @@ export class OlderBuilds {
       others,
       clock,
       advice,
-      tiers: [new LanOfDaemon({ sharedRoot, channel })],
+      tiers: [new RelayOfDaemon({ sharedRoot, channel }), new LanOfDaemon({ sharedRoot, channel })],
       ...(onDoubt === undefined ? {} : { onDoubt })
     })
   }
@@ -55,7 +59,6 @@ export class OlderBuilds {
    */
   async refusalFor(agent: AgentRef, signal: AbortSignal): Promise<Refusal | undefined> {
     const answer = await this.#early.checkBeforeSpawn(agent, { signal })
-    const isTheirs = answer.kind === 'refused' && (answer.by === 'probe' || answer.by === 'lan')
-    return isTheirs ? answer.refusal : undefined
+    return answer.kind === 'refused' && BY_OTHERS.has(answer.by) ? answer.refusal : undefined
   }
 }

@@ -11,8 +11,10 @@ import { type CommonFlags, compose } from './compose.js'
 import { signalStatus } from './exit-status.js'
 import { say } from './output.js'
 import { createProgress } from './progress.js'
+import { fail } from './report.js'
 import { listenForSignals } from './signals.js'
 import { confirmAndTakeOver } from './take-over/confirm-and-take-over.js'
+import { freeAtRelay } from './take-over/free-at-relay.js'
 import { isTakenOver, reportNotTakenOver, reportTakenOver } from './take-over/report-take-over.js'
 
 export interface TakeOverFlags extends CommonFlags {
@@ -22,7 +24,7 @@ export interface TakeOverFlags extends CommonFlags {
 
 /** Resolves with the exit code. */
 export async function takeOverAgent(flags: TakeOverFlags): Promise<number> {
-  const { clock, instance, registryRoot, sharedRoot } = compose(flags, process.env)
+  const { clock, instance, registryRoot, sharedRoot, channel } = compose(flags, process.env)
   const { agent, yes } = flags
   const store = LeaseStore.open(registryRoot, { instance, clock })
   let isKept = true
@@ -50,6 +52,20 @@ export async function takeOverAgent(flags: TakeOverFlags): Promise<number> {
     if (!isTakenOver(result)) {
       return reportNotTakenOver({ ...flags, conflictExitCode: EXIT_CODES.heldElsewhere }, result)
     }
+    const atRelay = await freeAtRelay(agent, {
+      sharedRoot,
+      channel,
+      fromChannel: result.kind === 'released' ? result.fromChannel : undefined,
+      signal: signals.interrupted
+    }).catch((reason: unknown) => {
+      holds.withdrawReservation(agent.uid)
+      throw reason
+    })
+    if (atRelay.kind === 'refused') {
+      holds.withdrawReservation(agent.uid)
+      return fail(flags, EXIT_CODES.heldElsewhere, atRelay.message)
+    }
+    if (atRelay.kind === 'not-known') say(atRelay.message)
     // Free it may be, but whoever comes first has it: that is not what was asked for.
     if (!isKept) return EXIT_CODES.couldNotFindOut
     return reportTakenOver(flags, result, { agent, nowMs: clock.wallMs(), advice: adviceFor(flags) })

@@ -10,9 +10,12 @@ import { type CommonFlags, compose } from './compose.js'
 import { keptForText } from './kept-for-text.js'
 import { askLanOfDaemon } from './lan-question.js'
 import { print } from './output.js'
+import { askRelayOfDaemon } from './relay-question.js'
 
 export interface WhoFlags extends CommonFlags {
   readonly uid: string
+  /** By which the relay knows it. */
+  readonly name?: string | undefined
 }
 
 /** `how`: what it is known by, for people. */
@@ -23,29 +26,38 @@ interface TierAnswer {
   readonly holder?: Holder
 }
 
-/** The LAN itself has 1.5 s. */
-const LAN_TIMEOUT_MS = 5_000
-const NOT_YET: TierAnswer = { state: 'unknown', sure: false, how: 'not in this version' }
+/** The LAN itself has 1.5 s, the relay 5. */
+const DAEMON_TIMEOUT_MS = 7_000
 
 /** Resolves with the exit code: 69 where this computer could not be found out. */
 export async function who(flags: WhoFlags): Promise<number> {
   const { clock, instance, registryRoot, sharedRoot, channel } = compose(flags, process.env)
-  const { uid } = flags
+  const { uid, name } = flags
   const store = LeaseStore.open(registryRoot, { instance, clock })
   const registry = new ReactiveRegistry(sharedRoot, { clock, host: store.host })
   const { hostname } = store.host
   const others = new OtherInstances({ registry, client: new InstanceClient({ clock }), hostname })
-  const asking = { uid, sharedRoot, channel, timeoutMs: LAN_TIMEOUT_MS, signal: new AbortController().signal }
-  const [host, lan] = await Promise.all([onThisComputer(uid, store, others), askLanOfDaemon(asking)])
+  const asking = {
+    uid,
+    sharedRoot,
+    channel,
+    timeoutMs: DAEMON_TIMEOUT_MS,
+    signal: new AbortController().signal
+  }
+  const [host, lan, relay] = await Promise.all([
+    onThisComputer(uid, store, others),
+    askLanOfDaemon(asking),
+    askRelayOfDaemon({ ...asking, name })
+  ])
   const kept = keptAgent(store, uid)
   if (flags.json) {
-    print(JSON.stringify({ uid, host, kept: kept ?? null, lan, relay: NOT_YET }, undefined, 2))
+    print(JSON.stringify({ uid, host, kept: kept ?? null, lan, relay }, undefined, 2))
   } else {
     const nowMs = clock.wallMs()
     print(`this computer  ${tierText(host, nowMs)}`)
     if (kept !== undefined) print(`               kept ${keptForText(kept)}, after a take-over`)
     print(`network        ${tierText(lan, nowMs)}`)
-    print(`relay          ${tierText(NOT_YET, nowMs)}`)
+    print(`relay          ${tierText(relay, nowMs)}`)
   }
   return host.state === 'unknown' ? EXIT_CODES.couldNotFindOut : 0
 }

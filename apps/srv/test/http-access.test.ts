@@ -66,6 +66,9 @@ const ROUTES: Readonly<Record<string, { keys: readonly Key[]; status: number; bo
   },
   'POST /api/v1/lan': { keys: ['full'], status: 400, body: /^{"error":"enabled required"}$/ },
   'GET /api/v1/lan/holder': { keys: ['full'], status: 400, body: /^{"error":"uid required"}$/ },
+  'GET /api/v1/relay': { keys: ['full'], status: 200, body: /^{"enabled":false}$/ },
+  'GET /api/v1/relay/holder': { keys: ['full'], status: 400, body: /^{"error":"agent required"}$/ },
+  'POST /api/v1/relay/take-over': { keys: ['full'], status: 400, body: /^{"error":"uid required"}$/ },
   'GET /metrics': { keys: ['full'], status: 200, body: /^# HELP agentmux_lease_granted_total / }
 }
 

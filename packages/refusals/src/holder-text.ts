@@ -22,7 +22,7 @@ function placeText(place: Place): string {
     case 'lan':
       return 'on another computer on your network'
     case 'relay':
-      return 'on another computer, seen through the relay'
+      return 'on another computer, according to the relay'
   }
 }
 

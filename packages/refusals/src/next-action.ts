@@ -7,7 +7,7 @@ import { plainText } from './plain-text.js'
 
 /**
  * - `end`: end the agent where it runs
- * - `wait`: `run --wait`
+ * - `wait`: `run --wait`; a `run` is not held at the relay, so it is not advised for an agent that has moved there
  * - `watch`: `run` without `-n`, where only watching can tell
  * - `status`: the `status` command
  * - `take-over`: the `take-over` command
@@ -50,14 +50,17 @@ export function nextSteps(
   const ways: string[] = []
   for (const action of new Set(options.actions ?? DEFAULT_NEXT_ACTIONS)) {
     if (action === 'end') ways.push(here ? 'end it where it runs' : 'end it on that computer')
-    if (action === 'wait') {
+    if (action === 'wait' && place !== 'relay') {
       ways.push(
         `${options.waitedAlready ? 'wait longer' : 'wait for it'} with ${waitCommand(agent, options)}`
       )
     }
     if (action === 'take-over') {
+      // What was given here, a folder or a channel, means nothing over there.
       ways.push(
-        `${here ? 'move it here' : 'free it on that computer'} with ${takeOverCommand(agent, options)}`
+        here
+          ? `move it here with ${takeOverCommand(agent, options)}`
+          : `free it on that computer with ${takeOverCommand(agent, { ...options, given: undefined })}`
       )
     }
   }

@@ -18,7 +18,7 @@ describe('the sentence for a newcomer', () => {
 
   it('names a computer that only the relay sees', () => {
     expect(wanDeniedMessage(agent, atRelay, NOW_MS)).toBe(
-      'Agent3 is already running in another AgentMux instance on another computer, seen through the relay (host laptop, channel dev, v0.44.1, for 3 min). End it on that computer, or wait for it with `agentmux-srv run --uid 7c0e --wait -- CMD…`.'
+      'Agent3 is already running in another AgentMux instance on another computer, according to the relay (host laptop, channel dev, v0.44.1, for 3 min). End it on that computer.'
     )
   })
 
@@ -30,7 +30,7 @@ describe('the sentence for a newcomer', () => {
 
   it('says the place of its tier, whatever the holder says', () => {
     expect(lanDeniedMessage(agent, here, NOW_MS)).toContain('on another computer on your network')
-    expect(wanDeniedMessage(agent, here, NOW_MS)).toContain('seen through the relay')
+    expect(wanDeniedMessage(agent, here, NOW_MS)).toContain('according to the relay')
     expect(deniedMessage(agent, onLan, NOW_MS)).toContain('on this host')
   })
 })

@@ -20,7 +20,7 @@ export function addTakeOver(program: Command, { exit }: CommandContext): void {
         'person at the terminal first; inside a pane it is refused unless a person is at the pane’s own terminal.'
     )
     .argument('<uid>', 'the agent’s UID', parseUid)
-    .option('--agent <name>', 'its name, for messages', parseName)
+    .option('--agent <name>', 'its name, for messages and for the relay, which knows agents by it', parseName)
     .option('--yes', 'do not ask; for scripts, and never inside a pane')
     .showHelpAfterError(`Example: ${PROGRAM} take-over 7c0e2f\nHelp:    ${PROGRAM} take-over --help`)
     .addHelpText(

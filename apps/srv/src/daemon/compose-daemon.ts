@@ -20,8 +20,9 @@ import { LeaseMetrics } from '../metrics/lease-metrics.js'
 import { Metrics } from '../metrics/metrics.js'
 import type { PaneNotice } from '../panes/pane-notice.js'
 import { Panes } from '../panes/panes.js'
-import { RelayLink, type RelaySetting } from '../relay/relay-link.js'
+import { RelayLink } from '../relay/relay-link.js'
 import { RelayLog } from '../relay/relay-log.js'
+import type { RelaySetting } from '../relay/relay-setting.js'
 import { AdmissionLog } from './admission-log.js'
 import { PaneHandOver } from './hand-over.js'
 import { PaneTakeOver } from './take-over-pane.js'
@@ -102,7 +103,14 @@ export function composeDaemon(options: DaemonOptions): Daemon {
   })
   const relay: RelayLink | undefined =
     options.relay &&
-    new RelayLink(options.relay, { clock, admission, panes: () => panes, log: new RelayLog(log), advice })
+    new RelayLink(options.relay, {
+      clock,
+      admission,
+      panes: () => panes,
+      log: new RelayLog(log, clock),
+      advice,
+      onTaken: () => leases.count('takeover', 'relay')
+    })
   const early: EarlyCheck = new EarlyCheck({
     store,
     holds,

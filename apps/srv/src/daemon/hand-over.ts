@@ -86,6 +86,7 @@ export class PaneHandOver implements HandOver {
     const { panes, admission } = this.#ports
     const { requestedByChannel: toChannel, requestedByVersion: toVersion } = request
     const hold = admission.holds.holdAfterHandover(uid, { channel: toChannel, version: toVersion })
+    const names = this.#namesOf(uid)
     let result: LetGoResult | undefined
     try {
       result = await panes.letGo(uid, {
@@ -98,11 +99,21 @@ export class PaneHandOver implements HandOver {
       if (askers.every((asker) => asker?.aborted)) hold.drop()
       else if (result?.kind !== 'released' || result.released === 0) hold.withdraw()
     }
-    if (request.agent !== undefined && result.kind === 'released' && result.released > 0) {
-      await this.#ports.relay?.release(request.agent)
+    // Nothing of it runs any more. Whoever asked need not know by which name the relay keeps it.
+    const { relay } = this.#ports
+    if (relay !== undefined && result.kind === 'released') {
+      await Promise.all(names.map((name) => relay.release(name)))
     }
     if (result.kind === 'kept') return { released: 0, refused: staysHeldMessage(result.processes) }
     return { released: result.released }
+  }
+
+  #namesOf(uid: string): string[] {
+    const names = this.#ports.panes.list().flatMap((pane) => {
+      const isOurs = pane.uid === uid && pane.endedAtMs === undefined && pane.agent !== undefined
+      return isOurs ? [pane.agent] : []
+    })
+    return [...new Set(names)]
   }
 
   #supersededBy(uid: string, request: ReleaseRequest): Refusal {

@@ -12,7 +12,7 @@ import {
   takeOver
 } from '@agentmux/host-admission'
 import type { AgentRef } from '@agentmux/lease-model'
-import { type AdviceOptions, takeOverMessage, wanDeniedMessage } from '@agentmux/refusals'
+import { type AdviceOptions, takeOverMessage } from '@agentmux/refusals'
 import type { PaneView } from '../panes/pane-answers.js'
 import type { PaneNotice } from '../panes/pane-notice.js'
 import type { Panes } from '../panes/panes.js'
@@ -24,7 +24,7 @@ export interface PaneTakeOverPorts {
   readonly admission: HostAdmission
   readonly others: OtherInstances
   readonly client: InstanceClient
-  readonly relay?: Pick<RelayLink, 'takeOver'> | undefined
+  readonly relay?: Pick<RelayLink, 'takeOver' | 'notComing' | 'deniedMessage'> | undefined
   readonly advice?: AdviceOptions
   readonly onNotice?: (notice: PaneNotice) => void
   /** From beginning to end, what is left of the pane included; 25,000 unless given. */
@@ -72,11 +72,9 @@ export class PaneTakeOver {
     if (asked.kind !== 'free' && asked.kind !== 'released' && asked.kind !== 'this-process') {
       return notTaken(asked)
     }
-    const elsewhere = await this.#takeAtRelay(agent, signal)
-    if (elsewhere !== undefined) {
-      this.#ports.admission.holds.withdrawReservation(agent.uid)
-      return { kind: 'refused', message: elsewhere }
-    }
+    const letGoBy = asked.kind === 'released' ? asked.fromChannel : undefined
+    const elsewhere = await this.#takeAtRelay(agent, { letGoBy, signal })
+    if (elsewhere !== undefined) return { kind: 'refused', message: elsewhere }
     const result = await this.#startAgain(agent, blockId, signal)
     if (result.kind === 'no-such-pane') return result
     if (result.kind !== 'opened') return { kind: 'not-opened', result }
@@ -99,21 +97,33 @@ export class PaneTakeOver {
   }
 
   /** Undefined where nothing stands in the way: a relay that does not answer does not (R7). */
-  async #takeAtRelay(agent: AgentRef, signal: AbortSignal): Promise<string | undefined> {
-    const { relay, admission, advice } = this.#ports
+  async #takeAtRelay(
+    agent: AgentRef,
+    options: { letGoBy: string | undefined; signal: AbortSignal }
+  ): Promise<string | undefined> {
+    const { relay, admission } = this.#ports
     if (relay === undefined || agent.name === undefined) return undefined
-    const taken = await relay.takeOver(agent.name, signal)
-    if (taken.kind !== 'held-elsewhere') return undefined
-    return wanDeniedMessage(agent, taken.holder, admission.store.clock.wallMs(), advice)
+    let free = false
+    try {
+      const taken = await relay.takeOver(agent.name, options)
+      free = taken.kind !== 'held-elsewhere'
+      return taken.kind === 'held-elsewhere' ? relay.deniedMessage(agent, taken.holder) : undefined
+    } finally {
+      if (!free) admission.holds.withdrawReservation(agent.uid)
+    }
   }
 
   /** The agent is kept for us until we drive it, or will not. */
   async #startAgain(agent: AgentRef, blockId: string, signal: AbortSignal | undefined) {
-    const { panes, admission } = this.#ports
+    const { panes, admission, relay } = this.#ports
+    let opened = false
     try {
-      return await panes.reopen(blockId, signal)
+      const result = await panes.reopen(blockId, signal)
+      opened = result.kind === 'opened'
+      return result
     } finally {
       admission.holds.withdrawReservation(agent.uid)
+      if (!opened && agent.name !== undefined) relay?.notComing(agent.name)
     }
   }
 }

@@ -1,221 +1,228 @@
 /**
  * The relay of one daemon: what its panes drive is held there too, in one request every 20 s; an agent that another computer
  * has is refused before a start and given up while it runs; messages that wait there become turns. Keeps true that silence
- * of the relay stops nothing (R7), and that no message takes an agent over (R5).
+ * of the relay stops nothing (R7), and that no message opens, takes or moves an agent (R5).
  */
 import type { HostAdmission } from '@agentmux/host-admission'
-import type { AgentRef, Clock, Holder } from '@agentmux/lease-model'
-import { type AdviceOptions, lostRefusal } from '@agentmux/refusals'
+import type { AgentRef, CancelTimer, Clock, Holder } from '@agentmux/lease-model'
+import { type AdviceOptions, lostRefusal, wanDeniedMessage } from '@agentmux/refusals'
 import {
   agentKey,
   type HolderAnswer,
   PendingMessages,
   type RelayMessage,
   RelayTick,
-  RelayTier,
+  type RelayTrouble,
   type TakeOverAnswer,
   type TierAnswer,
   WanClient
 } from '@agentmux/wan-client'
-import type { PaneView } from '../panes/pane-answers.js'
+import type { PaneEvent } from '../panes/pane-answers.js'
 import type { Panes } from '../panes/panes.js'
+import { DrivenAgents } from './driven-agents.js'
+import { RelayCheck } from './relay-check.js'
 import type { RelayLog } from './relay-log.js'
-import type { RelayToken } from './relay-token.js'
-
-export interface RelaySetting {
-  readonly url: string
-  readonly allowInsecureUrl?: boolean
-  readonly host: string
-  readonly channel: string
-  readonly version: string
-  /** Of this channel and shared root. */
-  readonly install: string
-  readonly token: RelayToken
-}
+import type { RelaySetting } from './relay-setting.js'
+import { type RelayView, relayView } from './relay-view.js'
+import { takeAtRelay } from './take-at-relay.js'
 
 export interface RelayLinkPorts {
   readonly clock: Clock
-  readonly admission: Pick<HostAdmission, 'names' | 'held'>
+  readonly admission: Pick<HostAdmission, 'held'>
   readonly panes: () => Pick<Panes, 'list' | 'send' | 'subscribe'>
   readonly log: RelayLog
   readonly advice?: AdviceOptions
+  /** The relay moved an agent to us because a person asked for it. */
+  readonly onTaken?: () => void
 }
 
-/** For `doctor`. No token is in it. */
-export interface RelayView {
-  readonly url: string
-  readonly instance: string
-  /** Agents that are held there for us. */
-  readonly held: readonly string[]
-  /** Why its last word was none. */
-  readonly trouble?: string
-  /** What is the matter with the token. */
-  readonly token_problem?: string
-}
-
-/** Before a start the relay may be asked this long; a slow one is not waited for (R7). */
-const ASK_BEFORE_START_MS = 2_000
 /** At the end of a pane or of the daemon: what is not let go by then lapses by itself. */
 const RELEASE_WITHIN_MS = 5_000
+/** While there is trouble: how often to look whether it is over. */
+const OVER_EVERY_MS = 5_000
 
 export class RelayLink {
   readonly name = 'relay'
   readonly #ports: RelayLinkPorts
   readonly #setting: RelaySetting
   readonly #client: WanClient
-  readonly #tier: RelayTier
+  readonly #check: RelayCheck
   readonly #tick: RelayTick
   readonly #messages: PendingMessages
+  readonly #driven: DrivenAgents
   #unsubscribe = () => {}
+  #cancelLook: CancelTimer | undefined
 
-  /** @throws TypeError for a URL that cannot be used. */
+  /** Sends nothing yet. @throws TypeError for a URL that cannot be used. */
   constructor(setting: RelaySetting, ports: RelayLinkPorts) {
-    const { url, allowInsecureUrl = false, host, channel, version, install, token } = setting
+    const { url, allowInsecureUrl = false, host, channel, version, install, token, random } = setting
     this.#setting = setting
     this.#ports = ports
+    const driven = new DrivenAgents(ports.clock)
+    this.#driven = driven
     this.#client = new WanClient(
       { url, allowInsecureUrl, identity: { host, channel, version, install }, token: () => token.token() },
       {
         clock: ports.clock,
-        isSubscribed: (agent) => this.#live().has(agent),
-        onTrouble: ports.log.trouble
+        isSubscribed: (agent) => driven.has(agent),
+        onTrouble: (trouble) => this.#onTrouble(trouble),
+        ...(random === undefined ? {} : { random })
       }
     )
-    this.#tier = new RelayTier(this.#client.leases)
-    const liveAgents = () => this.#live().keys()
+    const client = this.#client
+    this.#check = new RelayCheck(client.leases, ports.clock)
+    const onFault = ports.log.fault
     this.#tick = new RelayTick({
-      client: this.#client,
-      liveAgents,
+      client,
+      liveAgents: () => driven.keys(),
       onHeldElsewhere: (agent, holder) => this.#giveUp(agent, holder),
-      onFault: ports.log.fault
+      onFault
     })
     this.#messages = new PendingMessages({
-      client: this.#client,
-      liveAgents,
-      isLive: (agent) => this.#live().has(agent),
+      client,
+      // A pane that is being closed takes no turn: what it would be given came back at once.
+      liveAgents: () => driven.runningKeys(),
+      isLive: (agent) => driven.running(agent) !== undefined,
       deliver: (agent, message) => this.#deliver(agent, message),
       onNotHolder: (agent, holder) => this.#giveUp(agent, holder),
-      onFault: ports.log.fault
+      onFault
     })
   }
 
   start(): void {
-    this.#unsubscribe = this.#ports.panes().subscribe(({ pane }) => {
-      if (pane.agent !== undefined && !isLive(pane)) void this.release(pane.agent)
-    })
+    const panes = this.#ports.panes()
+    this.#unsubscribe = panes.subscribe((event) => this.#note(event))
+    // Some may run already.
+    for (const pane of panes.list()) this.#note({ kind: 'opened', pane })
     this.#tick.start()
     this.#messages.start()
   }
 
-  /**
-   * The early check: what the relay said lately, or says now; a relay that is silent or slow objects to nothing. An agent
-   * that is held for us is not asked about.
-   */
-  async heldElsewhere(agent: AgentRef, signal: AbortSignal): Promise<TierAnswer> {
-    const known = await this.#tier.heldElsewhere(agent, signal)
-    if (known.kind !== 'free' || agent.name === undefined || this.#client.leases.isHeld(agent.name))
-      return known
-    const soon = AbortSignal.any([signal, AbortSignal.timeout(ASK_BEFORE_START_MS)])
-    try {
-      const answer = await this.#client.leases.holder(agent.name, { signal: soon })
-      if (answer.kind === 'other') return { kind: 'held', holder: answer.holder }
-      return answer.kind === 'unknown'
-        ? { kind: 'unknown', why: `the relay: ${answer.why}` }
-        : { kind: 'free' }
-    } catch (reason) {
-      signal.throwIfAborted()
-      if (soon.aborted) return { kind: 'unknown', why: 'the relay did not answer in time' }
-      throw reason
-    }
+  /** The early check. */
+  heldElsewhere(agent: AgentRef, signal: AbortSignal): Promise<TierAnswer> {
+    return this.#check.heldElsewhere(agent, signal)
   }
 
   /** An agent runs here now: it is claimed at the relay without waiting for the next tick. */
   agentStarted({ name }: AgentRef): void {
     if (name === undefined) return
-    const claimed = this.#client.leases.ensure(name)
-    claimed.then((answer) => {
+    this.#driven.expectNoLonger(name)
+    this.#client.leases.ensure(name).then((answer) => {
       if (answer.kind === 'held-elsewhere') this.#giveUp(name, answer.holder)
-      if (answer.kind !== 'unknown') this.#ports.log.answered()
     }, this.#ports.log.fault)
   }
 
-  /** The relay's step of a take-over that a person asked for (R5): what it refused before does not count any more. */
-  async takeOver(name: string, signal: AbortSignal): Promise<TakeOverAnswer> {
-    this.#client.leases.forgetElsewhere(name)
-    return this.#client.leases.takeOver(name, { signal })
+  /**
+   * The relay's step of a take-over that a person asked for, once nobody on this computer holds the agent any more (R5). It is
+   * moved only from the channel that has just let go of it here: from any other holder it would be taken while it runs.
+   * Held, it is kept for HOLD_MS until a pane drives it. @throws the signal's reason; nothing is kept then.
+   */
+  async takeOver(
+    name: string,
+    options: { readonly letGoBy?: string | undefined; readonly signal: AbortSignal }
+  ): Promise<TakeOverAnswer> {
+    const { log, onTaken } = this.#ports
+    return takeAtRelay(name, options, {
+      leases: this.#client.leases,
+      driven: this.#driven,
+      letGo: () => this.notComing(name),
+      onTaken: (epoch) => {
+        log.taken(name, epoch)
+        onTaken?.()
+      }
+    })
   }
 
-  /** Lets go of the agent there, unless a pane drives it again. Never throws, and ends in time. */
+  /** What was taken over is not driven here after all. */
+  notComing(name: string): void {
+    this.#driven.expectNoLonger(name)
+    void this.release(name)
+  }
+
+  /** Lets go of the agent there, unless something of it runs here. Never throws, and ends in time. */
   async release(name: string): Promise<void> {
+    const inTime = AbortSignal.timeout(RELEASE_WITHIN_MS)
     try {
-      await this.#client.leases.release(name, { signal: AbortSignal.timeout(RELEASE_WITHIN_MS) })
+      await this.#client.leases.release(name, { signal: inTime })
     } catch (fault) {
-      this.#ports.log.fault(fault)
+      if (!inTime.aborted) this.#ports.log.fault(fault)
     }
   }
 
-  /** For `who`. */
+  /** For `who`. A read. */
   holder(name: string, signal: AbortSignal): Promise<HolderAnswer> {
     return this.#client.leases.holder(name, { signal })
   }
 
+  /** What a person reads where the relay names somebody else. */
+  deniedMessage(agent: AgentRef, holder: Holder): string {
+    const { clock, advice } = this.#ports
+    return wanDeniedMessage(agent, holder, clock.wallMs(), advice)
+  }
+
   view(): RelayView {
-    const { url, token } = this.#setting
-    const trouble = this.#client.leases.lastTrouble()
-    const problem = token.problem()
-    return {
-      url,
-      instance: this.#client.leases.instanceId,
-      held: this.#client.leases.held(),
-      ...(trouble === undefined ? {} : { trouble }),
-      ...(problem === undefined ? {} : { token_problem: problem })
-    }
+    return relayView(this.#setting, this.#client.leases)
   }
 
-  /** Messages first: what was claimed and not delivered goes back while we are still the holder. */
+  /**
+   * Messages first: what was claimed and not delivered goes back. What a pane of ours may still drive is not let go: it
+   * lapses. Never throws, and ends in time.
+   */
   async close(): Promise<void> {
-    this.#unsubscribe()
-    const inTime = AbortSignal.timeout(RELEASE_WITHIN_MS)
-    await this.#messages.stop()
-    await this.#tick.stop()
-    await this.#tick.releaseAll(inTime).catch(this.#ports.log.fault)
-    await this.#client.close()
-  }
-
-  /** What is driven here, by the name that the relay keeps. */
-  #live(): Map<string, PaneView> {
-    const live = new Map<string, PaneView>()
-    for (const pane of this.#ports.panes().list()) {
-      const key = pane.agent === undefined || !isLive(pane) ? undefined : agentKey(pane.agent)
-      if (key !== undefined) live.set(key, pane)
+    const tooLate = new AbortController()
+    const cancel = this.#ports.clock.after(RELEASE_WITHIN_MS, () => {
+      tooLate.abort(new Error('too late'))
+      void this.#client.close()
+    })
+    try {
+      await Promise.all([this.#messages.stop(), this.#tick.stop()])
+      await this.#tick.releaseAll(tooLate.signal)
+    } catch (fault) {
+      if (!tooLate.signal.aborted) this.#ports.log.fault(fault)
+    } finally {
+      cancel()
+      this.#cancelLook?.()
+      this.#unsubscribe()
+      await this.#client.close().catch(this.#ports.log.fault)
     }
-    return live
   }
 
-  /** From here on no turn is started and nothing is appended (R4); what runs is stopped. */
+  #note(event: PaneEvent): void {
+    const { agent } = event.pane
+    if (this.#driven.note(event) && agent !== undefined) void this.release(agent)
+  }
+
+  /** From here on no turn is started and nothing is appended (R4); what runs is stopped. All that has the name. */
   #giveUp(name: string, holder: Holder): void {
     const { admission, clock, advice = {}, log } = this.#ports
-    const pane = this.#live().get(agentKey(name) ?? '')
-    if (pane === undefined) return
-    log.heldElsewhere(name, holder)
-    const agent = { uid: pane.uid, name: pane.agent ?? name }
-    admission.names.fenceAgentNamed(
-      name,
-      lostRefusal(agent, 'other-owner', clock.wallMs(), { ...advice, holder })
-    )
+    const key = agentKey(name)
+    for (const lease of admission.held) {
+      const { agent, held } = lease
+      if (!held || agent.name === undefined || agentKey(agent.name) !== key) continue
+      log.heldElsewhere(name, holder)
+      lease.fence(lostRefusal(agent, 'other-owner', clock.wallMs(), { ...advice, holder }))
+    }
   }
 
-  /** As one turn. False: it goes back to the relay. */
-  async #deliver(name: string, { message }: RelayMessage): Promise<boolean> {
-    const pane = this.#live().get(name)
-    if (pane === undefined || pane.state !== 'running') return false
+  /** As one turn, which verifies the lease first. False: nothing of it was said, and it goes back to the relay. */
+  async #deliver(key: string, { message }: RelayMessage): Promise<boolean> {
+    const pane = this.#driven.running(key)
+    if (pane === undefined) return false
     const sent = await this.#ports.panes().send(pane.blockId, message)
-    if (sent.kind === 'sent') return true
-    this.#ports.log.undelivered(name, sent.kind)
-    return false
+    if (sent.kind !== 'sent') this.#ports.log.undelivered(key, sent.kind)
+    return sent.kind === 'sent'
   }
-}
 
-function isLive({ state }: PaneView): boolean {
-  return state === 'running' || state === 'closing'
+  #onTrouble(trouble: RelayTrouble): void {
+    this.#check.noteTrouble(trouble)
+    this.#ports.log.trouble(trouble)
+    this.#cancelLook ??= this.#ports.clock.after(OVER_EVERY_MS, () => this.#lookWhetherOver())
+  }
+
+  #lookWhetherOver(): void {
+    this.#cancelLook = undefined
+    const { clock, log } = this.#ports
+    if (this.#client.leases.lastTrouble() === undefined) log.answered()
+    else this.#cancelLook = clock.after(OVER_EVERY_MS, () => this.#lookWhetherOver())
+  }
 }

@@ -10,6 +10,7 @@ import { composeDaemon, type Daemon } from '../../src/daemon/compose-daemon.js'
 import type { HttpApp } from '../../src/http/http-app.js'
 import type { HttpLimits } from '../../src/http/http-limits.js'
 import { createLog, type DaemonLog } from '../../src/log/log.js'
+import type { RelaySetting } from '../../src/relay/relay-setting.js'
 import { HttpClient } from './http-client.js'
 import { type OpenedPane, openingOf, openPane } from './pane-over-http.js'
 import { type Scene, test } from './scene.js'
@@ -19,6 +20,7 @@ export interface HttpHouseOptions {
   readonly limits?: Partial<HttpLimits>
   /** The LAN secret. */
   readonly secret?: string
+  readonly relay?: RelaySetting
   /** Adds to the server before it listens. */
   readonly prepare?: (app: HttpApp) => void
 }
@@ -44,14 +46,14 @@ export class HttpHouse {
     return house
   }
 
-  private constructor(scene: Scene, { channel = 'stable', limits = {}, secret }: HttpHouseOptions) {
+  private constructor(scene: Scene, { channel = 'stable', limits = {}, secret, relay }: HttpHouseOptions) {
     this.scene = scene
     this.#logFile = scene.newPath('log')
     this.#logDescriptor = openSync(this.#logFile, 'a')
     this.#log = createLog({
       level: 'debug',
       descriptor: this.#logDescriptor,
-      secrets: [FULL_KEY, LAN_KEY, secret ?? '']
+      secrets: [FULL_KEY, LAN_KEY, secret ?? '', ...(relay?.token.secrets ?? [])]
     })
     this.daemon = composeDaemon({
       clock: createSystemClock(),
@@ -63,6 +65,7 @@ export class HttpHouse {
       log: this.#log.log,
       http: { limits },
       lan: { key: LAN_KEY, secret: secret === undefined ? undefined : new LanSecret(secret) },
+      relay,
       url: () => `http://127.0.0.1:${this.port}`
     })
   }
@@ -98,9 +101,10 @@ export class HttpHouse {
   }
 
   async close(): Promise<void> {
-    const { panes, app, registry, admission, lan } = this.daemon
+    const { panes, app, registry, admission, lan, relay } = this.daemon
     await panes.closeAll({ graceMs: 0 })
     await lan.close()
+    await relay?.close()
     await app.close()
     registry.close()
     await admission.close({ graceMs: 0 })
