@@ -29,13 +29,14 @@ interface Claim {
   readonly beganMs: number
 }
 
-/** A relay remembers a claim's key for so long at least; after that its answer says nothing. */
-const CLAIM_KNOWN_FOR_MS = 3_600_000
+/** A relay remembers keys for so long at least. What it would not answer until then must not keep back the rest for ever. */
+const KEYS_KNOWN_FOR_MS = 3_600_000
 
 interface Return {
   readonly id: string
   readonly ackedAtMs: number
   readonly requestKey: string
+  readonly beganMs: number
 }
 
 export class Inbox {
@@ -85,17 +86,16 @@ export class Inbox {
    * did not confirm all of it.
    */
   abandon(): Promise<boolean> {
-    const ackedAtMs = this.#ports.clock.wallMs()
-    for (const id of this.#claims.keys()) this.#returns.set(id, { id, ackedAtMs, requestKey: randomUUID() })
+    for (const id of this.#claims.keys()) this.#owe(id)
     this.#claims.clear()
     return this.#giveBackAll()
   }
 
   async #settle(): Promise<Look> {
     if (!(await this.#giveBackAll())) return 'not-known'
-    const nowMs = this.#ports.clock.bootMs()
+    const { clock } = this.#ports
     for (const claim of [...this.#claims.values()]) {
-      if (nowMs - claim.beganMs > CLAIM_KNOWN_FOR_MS) {
+      if (clock.bootMs() - claim.beganMs > KEYS_KNOWN_FOR_MS) {
         this.#claims.delete(claim.message.id)
         continue
       }
@@ -107,7 +107,7 @@ export class Inbox {
 
   /** `won`: claimed and delivered. `lost`: somebody else's, or gone. */
   async #claim(claim: Claim): Promise<Exclude<Look, 'done'> | 'won' | 'lost'> {
-    const { agent, messages, clock } = this.#ports
+    const { agent, messages } = this.#ports
     const { message, requestKey } = claim
     this.#claims.set(message.id, claim)
     const ack = await messages.ack(agent, [message.id], { requestKey })
@@ -119,11 +119,16 @@ export class Inbox {
     if (ack.kind === 'unknown') return 'lost'
     if (ack.kind === 'not-holder') return this.#notHolder(ack)
     if (ack.ids.length === 0) return 'lost'
-    const ackedAtMs = clock.wallMs()
     if (await this.#delivered(message)) return 'won'
-    this.#returns.set(message.id, { id: message.id, ackedAtMs, requestKey: randomUUID() })
+    this.#owe(message.id)
     await this.#giveBackAll()
     return 'failed'
+  }
+
+  #owe(id: string): void {
+    const { clock } = this.#ports
+    const back = { id, ackedAtMs: clock.wallMs(), requestKey: randomUUID(), beganMs: clock.bootMs() }
+    this.#returns.set(id, back)
   }
 
   async #delivered(message: RelayMessage): Promise<boolean> {
@@ -143,11 +148,12 @@ export class Inbox {
 
   /** False if the relay did not confirm all of it. */
   async #giveBackAll(): Promise<boolean> {
-    const { agent, messages } = this.#ports
-    for (const { requestKey, ...back } of [...this.#returns.values()]) {
-      const answer = await messages.giveBack(agent, back, { requestKey })
-      if (answer.kind === 'unknown' && !refusedForGood(answer.why)) return false
-      this.#returns.delete(back.id)
+    const { agent, messages, clock } = this.#ports
+    for (const { id, ackedAtMs, requestKey, beganMs } of [...this.#returns.values()]) {
+      const answer = await messages.giveBack(agent, { id, ackedAtMs }, { requestKey })
+      const stays = answer.kind === 'unknown' && !refusedForGood(answer.why)
+      if (stays && clock.bootMs() - beganMs < KEYS_KNOWN_FOR_MS) return false
+      this.#returns.delete(id)
     }
     return true
   }

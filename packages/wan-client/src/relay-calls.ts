@@ -187,7 +187,9 @@ export class RelayCalls {
     if (!lost || !rule.repeatable || signals.some((signal) => signal?.aborted)) return first
     const waitMs = RETRY_AFTER_MS * (1 + random())
     if (clock.bootMs() - beganMs + waitMs >= rule.timeoutMs) return first
-    await clock.sleep(waitMs, this.#closing.signal).catch(() => {})
+    const pause = new TimeLimit(waitMs, { clock, signals })
+    await pause.over()
+    pause.end()
     return signals.some((signal) => signal?.aborted) ? first : send(request(), signals)
   }
 }

@@ -35,6 +35,15 @@ export class TimeLimit {
     })
   }
 
+  /** Resolves when the time has run out, or a caller has aborted. */
+  over(): Promise<void> {
+    const { signal } = this.#controller
+    return new Promise((resolve) => {
+      if (signal.aborted) return resolve()
+      signal.addEventListener('abort', () => resolve(), { once: true })
+    })
+  }
+
   end(): void {
     for (const end of this.#ends.splice(0)) end()
   }

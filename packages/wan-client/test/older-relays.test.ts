@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { UnknownWhy } from '../src/index.js'
 import { BARN, passing, scene, TOKEN } from './scene.js'
-import { json, type Script } from './scripted-relay.js'
+import { json, type Script, until } from './scripted-relay.js'
 
 const grants: Script = (_, response) => json(response, 200, { ok: true, epoch: 7 })
 
@@ -314,6 +314,19 @@ describe('a lost reply', () => {
     const injecting = client.messages.inject({ targetAgent: 'agent3', message: 'hello' })
     expect(await passing(clock, injecting)).toEqual({ kind: 'unknown', why: 'broken' })
     expect(relay.asked).toHaveLength(1)
+  })
+
+  it('is not asked for again by a caller who has gone', async () => {
+    const { relay, clock, client } = await scene((_, response) => {
+      response.destroy()
+    })
+    const gone = new AbortController()
+    const asking = client.leases.ensure('agent3', { signal: gone.signal })
+    await until(() => relay.sockets.size === 0 && relay.asked.length === 1 && clock.pendingTimers === 1)
+    gone.abort(new Error('gone'))
+    await expect(asking).rejects.toThrow('gone')
+    expect(relay.asked).toHaveLength(1)
+    expect(clock.pendingTimers).toBe(0)
   })
 
   it('is not asked for a third time, nor after the time is up', async () => {

@@ -80,6 +80,22 @@ describe('messages', () => {
     await until(() => relay.asked.filter(({ path }) => path === '/reactive/wake').length === 2)
   })
 
+  it('are woken again after the pause that the relay asks for, not before', async () => {
+    const { queues, pending, relay, clock } = await receiving(new Set())
+    const wakes = () => relay.asked.filter(({ path }) => path === '/reactive/wake').length
+    queues.before = (asked, response) => {
+      if (asked.path !== '/reactive/wake' || wakes() > 1) return false
+      json(response, 503, {}, { 'retry-after': '40' })
+      return true
+    }
+    pending.start()
+    await until(() => wakes() === 1 && clock.pendingTimers === 2)
+    await clock.advance(40_499)
+    expect(wakes()).toBe(1)
+    await clock.advance(1)
+    await until(() => queues.wakes.size === 1)
+  })
+
   it('are looked for again when the wake comes back, which it does after silence', async () => {
     const { queues, pending, clock, delivered } = await receiving(new Set(['a']))
     pending.start()
@@ -223,6 +239,28 @@ describe('messages', () => {
     pending.look()
     pending.start()
     expect(clock.pendingTimers).toBe(0)
+  })
+
+  it('that the relay cannot take back just now are held until it can, and for an hour at most', async () => {
+    const { queues, pending, relay, clock, delivered } = await receiving(new Set(['a']), async () => false)
+    queues.put('a', 'kept')
+    queues.before = (asked, response) => {
+      if (asked.path !== '/reactive/release') return false
+      json(response, 500, {})
+      return true
+    }
+    const asked = (path: string) => relay.asked.filter((each) => each.path.startsWith(path)).length
+    pending.look('a')
+    await pending.idle()
+    await clock.advance(5_000)
+    await until(() => asked('/reactive/release') === 2)
+    await pending.idle()
+    expect(asked('/reactive/pending/')).toBe(1)
+    await clock.advance(3_600_000)
+    pending.look('a')
+    await pending.idle()
+    expect(asked('/reactive/pending/')).toBe(2)
+    expect(delivered).toEqual([])
   })
 
   it('that the relay no longer wants back do not block the others', async () => {
