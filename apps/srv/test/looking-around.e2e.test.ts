@@ -25,7 +25,7 @@ function filesOf(scene: Scene): string[] {
 }
 
 describe('who', () => {
-  test('names the holder by its lease, and says that the other tiers are unknown', async ({ scene }) => {
+  test('names the holder by its lease, and says that the other tiers are off', async ({ scene }) => {
     const run = scene.run(scene.agent())
     await scene.audited('agent', 'begin')
     expect(await who(scene)).toMatchObject({
@@ -33,14 +33,14 @@ describe('who', () => {
       uid: scene.uid,
       host: { state: 'held', sure: true, holder: { pid: run.pid, channel: 'stable' } },
       lan: { state: 'off', sure: false, how: expect.stringContaining('serve --lan') },
-      relay: { state: 'unknown', sure: false, how: 'not in this version' }
+      relay: { state: 'off', sure: false, how: expect.stringContaining('serve --relay URL') }
     })
     const { stdout } = await scene.cli(['who', scene.uid]).ended
     expect(stdout).toMatch(
       new RegExp(`^this computer {2}held on this host .*pid ${run.pid}.*for sure: its lease file`)
     )
     expect(stdout).toMatch(
-      /network +off: no daemon of channel stable runs that could ask: .*\nrelay +unknown: not in this version\n$/
+      /network +off: no daemon of channel stable runs that could ask: .*\nrelay +off: no daemon of channel stable runs that could ask: .*\n$/
     )
     run.signal('SIGTERM')
   })
