@@ -5,6 +5,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, realpathSync } from 'node:fs'
 import { join, relative } from 'node:path'
+import { environmentOutsideNpm } from '../start/leave-npm.mjs'
 import { repositoryRoot } from '../workspace.mjs'
 import { reportFailure } from './report-failure.mjs'
 import { withSetupLock } from './setup-lock.mjs'
@@ -27,7 +28,7 @@ function fault(folder) {
   return /^\w*Error: .*$/m.exec(stderr)?.[0] ?? (signal ? `killed by ${signal}` : `exit code ${status}`)
 }
 
-async function compile(folder, started) {
+async function compile(root, folder, started) {
   const missing = missingTools()
   if (missing.length > 0) throw new MissingTools(explainMissing(missing, `SQLite for the relay (${NAME})`))
   say('compiling SQLite for the relay, once; it takes a minute')
@@ -35,7 +36,8 @@ async function compile(folder, started) {
     command: 'npm',
     args: ['run', 'build-release', '--loglevel=error'],
     cwd: folder,
-    env: compileEnvironment(),
+    // Under `npm run` an npm would look for the script in this repository instead.
+    env: compileEnvironment(environmentOutsideNpm(root)),
     started
   })
   const why = fault(folder)
@@ -56,7 +58,7 @@ export async function compileRelayDatabase(root = repositoryRoot) {
   if (isRemembered(root, STAMP, fingerprint)) return true
   try {
     await withSetupLock(root, say, async (started) => {
-      if (fault(real)) await compile(real, started)
+      if (fault(real)) await compile(root, real, started)
       remember(root, STAMP, { fingerprint, files: [relative(root, join(real, BINARY))] })
     })
     return true

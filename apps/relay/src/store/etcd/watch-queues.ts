@@ -10,7 +10,8 @@ export interface QueueWatch {
 }
 
 export function watchQueues({ raw }: EtcdClient, arrivals: Arrivals): QueueWatch {
-  const watcher = raw.watch().prefix(KEYS.queues).ignore('delete').watcher()
+  // Its `ignore` keeps what it should leave out.
+  const watcher = raw.watch().prefix(KEYS.queues).only('put').watcher()
   const connected = new Promise<void>((resolve) => {
     watcher.once('connected', () => resolve())
   })
