@@ -69,7 +69,7 @@ describe('two computers', () => {
     const refused = await barn.open(uid)
     expect(refused.code).toBe(75)
     expect(refused.stderr).toMatch(/Agent3 is already running in another AgentMux instance .*mill/)
-    expect(await barn.logs('denied')).toMatchObject({ uid })
+    expect(await barn.logs('denied')).toMatchObject({ agent: { uid }, check: 'lan' })
     expect(await barn.json('who', uid)).toMatchObject({
       host: { state: 'free' },
       lan: { state: 'held', sure: false, holder: { hostname: 'mill', place: 'lan' } }
