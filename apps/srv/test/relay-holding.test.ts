@@ -7,8 +7,6 @@ import { heldAtRelay, paneOf, relayTest as test } from './harness/relay-house.js
 import { type Answering, BARN, json } from './harness/scripted-relay.js'
 import { until } from './harness/until.js'
 
-const OTHER_INSTALL = '22222222-0000-4000-8000-000000000000'
-
 describe.concurrent('an agent that another computer has', () => {
   test('is refused before anything is started or written, and the computer is named', async ({
     scene,
@@ -224,28 +222,6 @@ describe.concurrent('a take-over', () => {
     relay.leases.clear()
     expect((await house.client.post(TAKE_OVER, { block_id: pane.blockId })).status).toBe(200)
     await heldAtRelay(relay, 'agent3')
-  })
-
-  test('moves it from the channel of this computer that let go, if the relay has not heard of it', async ({
-    relay,
-    openHouse
-  }) => {
-    const ours = relay.setting()
-    const theirs = relay.setting({ channel: 'beta', install: OTHER_INSTALL })
-    const stable = await openHouse({ relay: ours })
-    const beta = await openHouse({ channel: 'beta', relay: theirs })
-    const old = await stable.openPane()
-    await stable.client.post(`/api/v1/agents/${old.blockId}/close`, {})
-    await until('it is let go', () => relay.leases.size === 0 && relay.paths(/release$/).length > 0)
-    await beta.openPane()
-    await heldAtRelay(relay, 'agent3', OTHER_INSTALL)
-    relay.answering(({ path }, response) => path.endsWith('/release') && json(response, 500, {}))
-    const taken = await stable.client.post(TAKE_OVER, { block_id: old.blockId })
-    expect(bodyOf(taken)).toMatchObject({ ok: true, released: true, from_channel: 'beta' })
-    expect(relay.leases.get('agent3')?.install).toBe(ours.install)
-    expect(relay.paths(/lease\/take$/)).toHaveLength(1)
-    expect(await metric(stable, 'agentmux_lease_takeover_total{tier="relay"}')).toBe(1)
-    expect(await paneOf(stable, old.blockId)).toMatchObject({ state: 'running' })
   })
 
   test('goes through when the relay is silent, and a refusal from before it does not count', async ({
