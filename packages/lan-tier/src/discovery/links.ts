@@ -36,13 +36,16 @@ export const NO_LINKS: LinkReading = { links: [], addresses: new Set(), signatur
 export function readLinks(interfaces: ReadInterfaces): LinkReading {
   const links: Link[] = []
   const addresses = new Set<string>()
+  // A card that was replaced between two readings has its name and its addresses, and has joined nothing.
+  const cards: unknown[] = []
   for (const [name, infos = []] of Object.entries(interfaces())) {
     for (const { address } of infos) addresses.add(plainAddress(address) ?? address)
     const usable = infos.filter((info) => !info.internal)
-    if (usable.length > 0) links.push(linkOf(name, usable))
+    if (usable.length === 0) continue
+    links.push(linkOf(name, usable))
+    cards.push([name, usable.map(({ cidr, address, mac, scopeid }) => [cidr ?? address, mac, scopeid])])
   }
-  const signature = JSON.stringify(links.map(({ name, ipv4, ipv6, hasIpv6 }) => [name, ipv4, ipv6, hasIpv6]))
-  return { links, addresses, signature }
+  return { links, addresses, signature: JSON.stringify(cards) }
 }
 
 function linkOf(name: string, infos: readonly NetworkInterfaceInfo[]): Link {
