@@ -154,18 +154,22 @@ describe.concurrent('a daemon', () => {
     expect((await daemon.ask('/health')).status).toBe(200)
   })
 
-  test('has a command line that says what is not there yet', async ({ scene }) => {
+  test('has a command line that says what cannot be', async ({ scene }) => {
     for (const [flags, named] of [
-      [['--lan'], '--lan'],
-      [['--relay', 'http://relay'], '--relay'],
+      [
+        ['--relay', 'http://relay.example'],
+        'the relay URL http://relay.example would send the token unencrypted'
+      ],
+      [['--relay', 'relay.example'], 'the relay URL is no URL'],
       [['--port', '65536'], '--port']
     ] as const) {
       const { code, stderr } = await scene.cli(['serve', ...flags]).ended
       expect(code).toBe(64)
       expect(stderr).toContain(named)
     }
-    const bad = scene.cli(['serve'], { environment: { AGENTMUX_AUTH_KEY: 'with blank' } })
-    expect((await bad.ended).code).toBe(64)
+    for (const environment of [{ AGENTMUX_AUTH_KEY: 'with blank' }, { AGENTMUX_LAN_SECRET: 'short' }]) {
+      expect((await scene.cli(['serve'], { environment }).ended).code).toBe(64)
+    }
     expect(existsSync(scene.shared)).toBe(false)
   })
 

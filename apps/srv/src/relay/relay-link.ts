@@ -70,7 +70,7 @@ export class RelayLink {
       }
     )
     const client = this.#client
-    this.#check = new RelayCheck(client.leases, ports.clock)
+    this.#check = new RelayCheck(client.leases)
     const onFault = ports.log.fault
     this.#tick = new RelayTick({
       client,
@@ -214,7 +214,6 @@ export class RelayLink {
   }
 
   #onTrouble(trouble: RelayTrouble): void {
-    this.#check.noteTrouble(trouble)
     this.#ports.log.trouble(trouble)
     this.#cancelLook ??= this.#ports.clock.after(OVER_EVERY_MS, () => this.#lookWhetherOver())
   }
