@@ -14,7 +14,8 @@ class LeftAlone extends Error {
   override readonly name = 'LeftAlone'
 }
 
-export const askOnce: Policy = policyOf((work) => work())
+/** Async: the client hands in work that throws at once, and waits for a promise that rejects. */
+export const askOnce: Policy = policyOf(async (work) => work())
 
 export function memberPolicy(): Policy {
   let untilMs = 0
@@ -31,6 +32,6 @@ export function memberPolicy(): Policy {
 }
 
 /** The client calls `execute` and nothing else of a policy. */
-function policyOf(execute: <T>(work: () => PromiseLike<T> | T) => PromiseLike<T> | T): Policy {
+function policyOf(execute: <T>(work: () => PromiseLike<T> | T) => Promise<T>): Policy {
   return { execute } as unknown as Policy
 }
