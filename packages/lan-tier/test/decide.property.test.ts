@@ -32,9 +32,13 @@ const anyContender: fc.Arbitrary<Contender> = fc.record({
   claim: fc.constantFrom('', '00', '01', 'ff')
 })
 
+/** A start that is not a number counts as the latest there can be, so it and infinity are one start. */
+const startOf = ({ acquiredAtMs }: Contender) =>
+  Number.isNaN(acquiredAtMs) ? Number.POSITIVE_INFINITY : acquiredAtMs
+
 function sameContender(one: Contender, other: Contender): boolean {
   return (
-    Object.is(one.acquiredAtMs, other.acquiredAtMs) &&
+    startOf(one) === startOf(other) &&
     one.hostname === other.hostname &&
     one.claim === other.claim
   )
@@ -90,6 +94,13 @@ describe('the decision over any set of contenders', () => {
       }),
       { numRuns: 1_000 }
     )
+  })
+
+  it('takes a start that is not a number and one at infinity for the same', () => {
+    const late = { acquiredAtMs: Number.POSITIVE_INFINITY, hostname: 'a', claim: '0' }
+    const unknown = { ...late, acquiredAtMs: Number.NaN }
+    checkDecision([late, unknown], [unknown, late])
+    checkDecision([late, unknown, { ...late, hostname: 'b' }], [{ ...late, hostname: 'b' }, unknown, late])
   })
 
   it('gives ranks that are the order in which they would win', () => {
