@@ -68,27 +68,31 @@ export async function runHerds(
     })
   )
   if (cablesOut) for (const { host } of computers) host.plug()
-  const cablesInMs = performance.now()
+  const ends = await settled(asking, begun)
+  await goOnAlone(asking, ends)
+  return ends
+}
+
+type HerdBegun = Pick<HerdEnd, 'herd' | 'uid' | 'started'>
+
+async function settled(asking: Asking, begun: readonly HerdBegun[]): Promise<HerdEnd[]> {
+  const sinceMs = performance.now()
   const ends: HerdEnd[] = []
   let open = begun
   while (open.length > 0) {
     const running = await runningOn(asking)
-    for (const { herd, uid, started } of open) {
-      const left = started.filter(({ blockId }) => running.has(blockId))
+    const afterMs = performance.now() - sinceMs
+    open = open.filter(({ herd, uid, started }) => {
       // Whoever has given up does not come back, so this is no accident of looking at one after the other.
-      expect(left.length, `${herd.what}: nobody is left of ${started.length}`).toBeGreaterThan(0)
-      const [only] = left
-      if (only === undefined || left.length > 1) continue
-      const afterMs = performance.now() - cablesInMs
-      ends.push({ herd, uid, started, decided: decide(started), left: only, afterMs })
-    }
-    open = open.filter(({ uid }) => !ends.some((end) => end.uid === uid))
-    expect(performance.now() - cablesInMs, `${open.length} herds have more than one left`).toBeLessThan(
-      HANG_MS
-    )
+      const [left, ...others] = started.filter(({ blockId }) => running.has(blockId))
+      if (left === undefined) throw new Error(`${herd.what}: nobody is left of ${started.length}`)
+      if (others.length > 0) return true
+      ends.push({ herd, uid, started, decided: decide(started), left, afterMs })
+      return false
+    })
+    if (afterMs > HANG_MS) throw new Error(`${open.length} of ${begun.length} herds have more than one left`)
     await sleep(LOOK_EVERY_MS)
   }
-  await goOnAlone(asking, ends)
   return ends
 }
 
