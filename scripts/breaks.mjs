@@ -68,12 +68,20 @@ async function tryPatch(patch) {
       timeout: SUITE_LIMIT_MS
     })
     const failed = failures(report)
-    if (failed.length > 0) return { noticed: true, lines: failed.map((name) => `${folder}: ${name}`) }
+    if (failed.length > 0) return { noticed: true, lines: failed.flatMap((one) => failureLines(folder, one)) }
   }
   return { noticed: false, lines: ['no test failed'] }
 }
 
-/** The full names of the tests that failed. */
+/** Which test, and on the second line why: a test may fail for a reason that is not the broken rule. */
+function failureLines(
+  /** @type {string} */ folder,
+  /** @type {{ name: string, why: string }} */ { name, why }
+) {
+  return [`${folder}: ${name}`, `  ${why}`]
+}
+
+/** The tests that failed, by their full names, and the first line of what each said. */
 function failures(report) {
   let results
   try {
@@ -84,6 +92,14 @@ function failures(report) {
   return results.flatMap((/** @type {any} */ file) =>
     file.assertionResults
       .filter((/** @type {any} */ test) => test.status === 'failed')
-      .map((/** @type {any} */ test) => [...test.ancestorTitles, test.title].join(' > '))
+      .map((/** @type {any} */ test) => ({
+        name: [...test.ancestorTitles, test.title].join(' > '),
+        why: withoutColours(test.failureMessages[0] ?? '').split('\n')[0]
+      }))
   )
+}
+
+function withoutColours(/** @type {string} */ text) {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what they begin with
+  return text.replace(/\x1b\[[0-9;]*m/g, '')
 }

@@ -37,11 +37,7 @@ const startOf = ({ acquiredAtMs }: Contender) =>
   Number.isNaN(acquiredAtMs) ? Number.POSITIVE_INFINITY : acquiredAtMs
 
 function sameContender(one: Contender, other: Contender): boolean {
-  return (
-    startOf(one) === startOf(other) &&
-    one.hostname === other.hostname &&
-    one.claim === other.claim
-  )
+  return startOf(one) === startOf(other) && one.hostname === other.hostname && one.claim === other.claim
 }
 
 /** Throws, with the set, where the decision breaks a promise. */

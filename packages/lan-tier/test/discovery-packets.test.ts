@@ -1,10 +1,11 @@
 /** What discovery says and does for each packet, on sockets that lead nowhere and a clock that is moved by hand. */
+import type { NetworkInterfaceInfo } from 'node:os'
 import { describe, expect, test } from 'vitest'
 import type { DnsMessage } from '../src/discovery/dns-message.js'
 import { SERVICE } from '../src/discovery/service-names.js'
 import { announcedRecords, announcement } from './harness/announcement.js'
 import { decodePacket, encodePacket } from './harness/dns-packet.js'
-import { type StubbedDiscovery, type StubSocket, stubbedDiscovery } from './harness/stub-socket.js'
+import { etherCard, type StubbedDiscovery, type StubSocket, stubbedDiscovery } from './harness/stub-socket.js'
 
 const mill = {
   label: 'agentmux-mill-5001',
@@ -127,6 +128,33 @@ describe('browsing', () => {
     expect(ids(net).length).toBeLessThanOrEqual(64)
     deliver(net, announcement(mill))
     expect(ids(net)).toContain('mill/stable')
+    await net.discovery.close()
+  })
+})
+
+describe('an interface that cannot be joined', () => {
+  const docker: NodeJS.Dict<NetworkInterfaceInfo[]> = { docker0: etherCard(7), eth0: etherCard(1) }
+
+  test('is told, and costs the others nothing', async () => {
+    const refusesJoin = (address: string) => address === '10.0.0.7' || address === '::%docker0'
+    const net = await stubbedDiscovery(5001, { interfaces: docker, refusesJoin })
+    expect(net.discovery.state.multicast).toBe('working')
+    expect(
+      net.events.flatMap((event) => (event.kind === 'fault' ? [`${event.fault} ${event.interface}`] : []))
+    ).toEqual(['interface-not-joined docker0', 'interface-not-joined docker0 (IPv6)'])
+    expect(net.events).toContainEqual(expect.objectContaining({ kind: 'advertised' }))
+    deliver(net, announcement(mill))
+    expect(ids(net)).toEqual(['mill/stable'])
+    await net.discovery.close()
+  })
+
+  test('of none that can be: multicast is unavailable, and it is tried again', async () => {
+    let refused = true
+    const net = await stubbedDiscovery(5001, { interfaces: docker, refusesJoin: () => refused })
+    expect(net.discovery.state.multicast).toBe('unavailable')
+    refused = false
+    await net.clock.advance(60_000)
+    expect(net.discovery.state.multicast).toBe('working')
     await net.discovery.close()
   })
 })

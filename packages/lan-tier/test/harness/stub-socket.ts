@@ -19,11 +19,13 @@ export class StubSocket extends EventEmitter {
   readonly options: SocketOptions
   readonly sent: SentDatagram[] = []
   port = 0
+  readonly #plan: StubPlan
   #closed = false
 
-  constructor(options: SocketOptions) {
+  constructor(options: SocketOptions, plan: StubPlan) {
     super()
     this.options = options
+    this.#plan = plan
   }
 
   bind(to: number | { port: number }, ...rest: unknown[]): this {
@@ -39,7 +41,9 @@ export class StubSocket extends EventEmitter {
   send(bytes: Buffer, ...rest: unknown[]): void {
     const numbers = rest.filter((one): one is number => typeof one === 'number')
     const address = String(rest.find((one) => typeof one === 'string'))
-    this.sent.push({ bytes, port: numbers.at(-1) ?? 0, address })
+    const datagram = { bytes, port: numbers.at(-1) ?? 0, address }
+    this.sent.push(datagram)
+    this.#plan.onSend?.(this, datagram)
     const done = rest.find((one) => typeof one === 'function') as ((cause: null) => void) | undefined
     queueMicrotask(() => done?.(null))
   }
@@ -57,7 +61,10 @@ export class StubSocket extends EventEmitter {
   address() {
     return { address: '0.0.0.0', family: 'IPv4', port: this.port }
   }
-  addMembership(): void {}
+  addMembership(_group: string, address: string): void {
+    if (this.#plan.refusesJoin?.(address))
+      throw Object.assign(new Error('no such device'), { code: 'ENODEV' })
+  }
   dropMembership(): void {}
   setMulticastInterface(): void {}
   setMulticastTTL(): void {}
@@ -65,25 +72,26 @@ export class StubSocket extends EventEmitter {
   setBroadcast(): void {}
 }
 
-const ETH0: NetworkInterfaceInfo[] = [
-  {
-    family: 'IPv4',
-    address: '10.0.0.1',
-    netmask: '255.255.255.0',
-    mac: '02:00:00:00:00:01',
-    internal: false,
-    cidr: '10.0.0.1/24'
-  },
-  {
-    family: 'IPv6',
-    address: 'fe80::1',
-    netmask: 'ffff:ffff:ffff:ffff::',
-    mac: '02:00:00:00:00:01',
-    internal: false,
-    cidr: 'fe80::1/64',
-    scopeid: 2
-  }
-]
+/** `host`: the last number of its addresses. */
+export function etherCard(host: number): NetworkInterfaceInfo[] {
+  const mac = `02:00:00:00:00:0${host}`
+  const [v4, v6] = [`10.0.0.${host}`, `fe80::${host}`]
+  const netmask = 'ffff:ffff:ffff:ffff::'
+  return [
+    { family: 'IPv4', address: v4, netmask: '255.255.255.0', mac, internal: false, cidr: `${v4}/24` },
+    { family: 'IPv6', address: v6, netmask, mac, internal: false, cidr: `${v6}/64`, scopeid: 2 }
+  ]
+}
+
+export interface StubPlan {
+  readonly clock?: ManualClock
+  readonly name?: string
+  readonly interfaces?: NodeJS.Dict<NetworkInterfaceInfo[]>
+  readonly random?: () => number
+  /** Whether joining at this address fails. */
+  readonly refusesJoin?: (address: string) => boolean
+  readonly onSend?: (from: StubSocket, datagram: SentDatagram) => void
+}
 
 export interface StubbedDiscovery {
   readonly discovery: LanDiscovery
@@ -94,20 +102,21 @@ export interface StubbedDiscovery {
   socket(port: 5353 | 47891 | 0): StubSocket
 }
 
-export async function stubbedDiscovery(port?: number): Promise<StubbedDiscovery> {
-  const clock = createManualClock()
+export async function stubbedDiscovery(port?: number, plan: StubPlan = {}): Promise<StubbedDiscovery> {
+  const { clock = createManualClock(), name = 'us', interfaces = { eth0: etherCard(1) } } = plan
+  const { random = () => 0.5 } = plan
   const events: DiscoveryEvent[] = []
   const sockets: StubSocket[] = []
   const discovery = new LanDiscovery({
     clock,
-    identity: { instanceId: 'us/stable', hostname: 'us', version: '1', channel: 'stable' },
+    identity: { instanceId: `${name}/stable`, hostname: name, version: '1', channel: 'stable' },
     lanKey: 'our-key',
     onEvent: (event) => void events.push(event),
     ports: {
-      interfaces: () => ({ eth0: ETH0 }),
-      random: () => 0.5,
+      interfaces: () => interfaces,
+      random,
       createSocket: (options) => {
-        const socket = new StubSocket(options)
+        const socket = new StubSocket(options, plan)
         sockets.push(socket)
         return socket as unknown as Socket
       }

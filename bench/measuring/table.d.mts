@@ -1,0 +1,1 @@
+export function table(header: readonly unknown[], rows: readonly (readonly unknown[])[]): string
