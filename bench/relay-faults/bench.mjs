@@ -1,50 +1,55 @@
 /**
- * Ten thousand claims from sixteen clients through two relays on a cluster of three, once for each thing that is done to the
- * cluster meanwhile. Wrong is two holders at once, or an epoch given twice; the exit code is 1 then.
+ * Ten thousand claims from sixteen clients through four relays on a cluster of three, once for each thing that is done to the
+ * cluster meanwhile. One relay knows all members; each of the others knows one alone, and has to say so when that is cut off
+ * or gone. Wrong is two holders at once, or an epoch given twice; the exit code is 1 then.
  */
 import { machineLine } from '../measuring/machine.mjs'
 import { readOptions } from '../measuring/options.mjs'
 import { diskParent } from '../measuring/places.mjs'
 import { table } from '../measuring/table.mjs'
+import { Cables, inOwnNetwork } from '../relay/cables.mjs'
 import { EtcdCluster } from '../relay/etcd-cluster.mjs'
 import { holder, RelayClient } from '../relay/relay-client.mjs'
 import { newToken, RelayProcess } from '../relay/relay-process.mjs'
 import { claimStorm } from './claim-storm.mjs'
-import { duringStorm, FAULTS } from './faults.mjs'
+import { duringStorm, FAULTS, PARTITIONS } from './faults.mjs'
 
+const ALL = { ...FAULTS, ...PARTITIONS }
 const options = readOptions(
   `node bench/relay-faults/bench.mjs [--claims 10000] [--clients 16] [--agents 8] [--only NAME,NAME] [--disk FOLDER] [--json]
 
 --claims   answered claims per fault, granted or refused
---only     of: ${Object.keys(FAULTS).join(', ')}`,
+--only     of: ${Object.keys(ALL).join(', ')}`,
   { claims: 10_000, clients: 16, agents: 8, only: '', disk: '', json: false }
 )
 /** Of the protocol. */
 const TTL_MS = 60_000
 
 const machine = machineLine()
-const chosen = Object.entries(FAULTS).filter(
+const chosen = Object.entries(ALL).filter(
   ([name]) => options.only === '' || options.only.split(',').includes(name)
 )
-const cluster = await EtcdCluster.start(3, diskParent(options.disk))
-const store = ['--etcd', cluster.urls.join(',')]
-const token = newToken(store)
-const relays = await Promise.all([RelayProcess.start(store), RelayProcess.start(store)])
+inOwnNetwork()
+const cluster = await EtcdCluster.start(3, diskParent(options.disk), await Cables.lay(3))
+const token = newToken(['--etcd', cluster.urls.join(',')])
+const relays = await Promise.all(
+  [cluster.urls.join(','), ...cluster.urls].map((urls) => RelayProcess.start(['--etcd', urls]))
+)
 const results = {}
 try {
   for (const [name, fault] of chosen) {
     const clients = Array.from({ length: options.clients }, (_, index) =>
-      stormClient(relays[index % 2], `c${index}`)
+      stormClient(relays[index % relays.length], `c${index}`)
     )
     const agents = Array.from({ length: options.agents }, (_, index) => `${name} ${index}`)
     const during = duringStorm(fault, cluster, options.claims)
-    results[name] = await claimStorm(clients, {
+    const storm = await claimStorm(clients, {
       claims: options.claims,
       agents,
       ttlMs: TTL_MS,
       onClaim: during.onClaim
     })
-    await during.done()
+    results[name] = { ...storm, whileBroken: await during.done() }
   }
 } finally {
   await Promise.all(relays.map((relay) => relay.end('SIGKILL')))
@@ -73,10 +78,11 @@ function stormClient({ url }, name) {
 }
 
 function report() {
-  const header = ['', 'claims', 'granted', 'refused', 'unavailable', 'longest s', 'claims/s', 'wrong']
+  const header = ['', 'claims', 'while broken', 'granted', 'refused', 'unavailable', 'longest s', 'claims/s', 'wrong']
   const rows = Object.entries(results).map(([name, result]) => [
     name,
     result.claims,
+    result.whileBroken,
     result.granted,
     result.refused,
     result.unavailable,

@@ -5,9 +5,11 @@ export interface Fault {
 }
 
 export declare const FAULTS: Readonly<Record<string, Fault>>
+/** Only for a cluster with cables. */
+export declare const PARTITIONS: Readonly<Record<string, Fault>>
 
 export declare function duringStorm(
   fault: Fault,
   cluster: EtcdCluster,
   claims: number
-): { onClaim(count: number): void; done(): Promise<void> }
+): { onClaim(count: number): void; done(): Promise<number> }

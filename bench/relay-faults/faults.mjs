@@ -1,4 +1,4 @@
-/** What is done to a cluster of three in the middle of a storm, and undone before its end. */
+/** What is done to a cluster of three in the middle of a storm, and undone before its end: to any, or to one with cables. */
 
 export const FAULTS = {
   none: { break: async () => () => {} },
@@ -16,7 +16,7 @@ export const FAULTS = {
       return () => cluster.revive(index)
     }
   },
-  'the leader cut off': {
+  'the leader stopped': {
     async break(cluster) {
       const index = await cluster.leader()
       cluster.freeze(index)
@@ -35,24 +35,67 @@ export const FAULTS = {
   }
 }
 
+/** Whoever is cut off from the others is still asked by those who use it. */
+export const PARTITIONS = {
+  'the leader cut off': {
+    async break(cluster) {
+      const index = await cluster.leader()
+      cluster.cut(index)
+      return () => cluster.mend(index)
+    }
+  },
+  'a follower cut off': {
+    async break(cluster) {
+      const index = ((await cluster.leader()) + 1) % 3
+      cluster.cut(index)
+      return () => cluster.mend(index)
+    }
+  },
+  'all cut off from each other for a while': {
+    async break(cluster) {
+      for (const index of [0, 1, 2]) cluster.cut(index)
+      setTimeout(() => cluster.mend(0), 3_000)
+      setTimeout(() => cluster.mend(1), 3_000)
+      return () => cluster.mend(2)
+    }
+  }
+}
+
 /** For a second undoing, which does nothing. */
 function once(mend) {
   mend()
   return () => {}
 }
 
-/** Breaks at a third of the claims and undoes it at two thirds. Give `onClaim` to the storm; await `done` after it. */
+/**
+ * Breaks at a third of the claims, and undoes it once a third of the claims has come after that. Give `onClaim` to the storm;
+ * await `done` after it: it resolves with how many claims came while it was broken.
+ */
 export function duringStorm(fault, cluster, claims) {
+  const third = Math.floor(claims / 3)
   let undo = Promise.resolve(() => {})
+  let brokenAt = Number.POSITIVE_INFINITY
+  let mendedAt = 0
+  let latest = 0
   return {
     onClaim(count) {
-      if (count === Math.floor(claims / 3)) undo = fault.break(cluster)
-      if (count === Math.floor((claims * 2) / 3)) undo = undo.then(once)
+      latest = count
+      if (count === third) {
+        undo = fault.break(cluster).then((mend) => {
+          brokenAt = latest
+          return mend
+        })
+      }
+      if (mendedAt === 0 && count >= brokenAt + third) {
+        mendedAt = count
+        undo = undo.then(once)
+      }
     },
     async done() {
       const mend = await undo
       mend()
       await cluster.answers()
+      return (mendedAt || latest) - brokenAt
     }
   }
 }

@@ -76,7 +76,8 @@ export class RelayLink {
       client,
       liveAgents: () => driven.keys(),
       onHeldElsewhere: (agent, holder) => this.#giveUp(agent, holder),
-      onFault
+      onFault,
+      everyMs: setting.renewEveryMs
     })
     this.#messages = new PendingMessages({
       client,
