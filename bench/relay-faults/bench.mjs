@@ -78,7 +78,17 @@ function stormClient({ url }, name) {
 }
 
 function report() {
-  const header = ['', 'claims', 'while broken', 'granted', 'refused', 'unavailable', 'longest s', 'claims/s', 'wrong']
+  const header = [
+    '',
+    'claims',
+    'while broken',
+    'granted',
+    'refused',
+    'unavailable',
+    'longest s',
+    'claims/s',
+    'wrong'
+  ]
   const rows = Object.entries(results).map(([name, result]) => [
     name,
     result.claims,

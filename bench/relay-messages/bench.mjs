@@ -119,17 +119,19 @@ async function reached(isThere) {
   while (!isThere()) await sleep(20)
 }
 
-/** The log has `PID asked N`, then `PID delivered N` or `PID left N`, and `PID took AGENT`, each written at once. */
+/** The log has `PID asked N`, then `PID delivered N`, `left N` or `returned N`, and `PID took AGENT`, each written at once. */
 function judge() {
   const deliveries = new Map()
   /** Of each killed deliverer: what it had asked for and was never answered. */
   const open = new Map([...killed].map((pid) => [pid, new Set()]))
   let takeOvers = 0
+  let returned = 0
   for (const line of readFileSync(log, 'utf8').split('\n')) {
     const [pid, what, number] = line.split(' ')
     if (what === 'asked') open.get(pid)?.add(number)
     else open.get(pid)?.delete(number)
     if (what === 'took') takeOvers++
+    if (what === 'returned') returned++
     if (what === 'delivered') deliveries.set(number, (deliveries.get(number) ?? 0) + 1)
   }
   const asked = new Set([...open.values()].flatMap((numbers) => [...numbers]))
@@ -145,16 +147,17 @@ function judge() {
     restarts,
     kills,
     takeOvers,
+    returned,
     seconds
   }
 }
 
-function report({ messages, delivered, doubled, lostByKill, unexplained, takeOvers }) {
+function report({ messages, delivered, doubled, lostByKill, unexplained, takeOvers, returned }) {
   return [
     machine,
     '',
     `${options.store}: ${messages} messages, ${delivered} delivered, in ${seconds.toFixed(0)} s`,
-    `${restarts} kills of the relay, ${kills} kills of a deliverer, ${takeOvers} take-overs`,
+    `${restarts} kills of the relay, ${kills} kills of a deliverer, ${takeOvers} take-overs, ${returned} deliveries failed and given back`,
     `doubled: ${doubled.length}${listed(doubled)}`,
     `lost with a deliverer that was killed between ack and delivery: ${lostByKill.length}${listed(lostByKill)}`,
     `lost otherwise: ${unexplained.length}${listed(unexplained)}`,

@@ -1,6 +1,6 @@
 /**
  * A simple deliverer: takes agents now and then, holds what it has, pulls, acks one message at a time, and delivers it by a line
- * in a file. `asked` is written before the ack is sent, because whoever is killed after it cannot write any more.
+ * in a file, or, where that fails, as it does now and then, gives it back. `asked` is written before the ack is sent, because whoever is killed after it cannot write any more.
  */
 import { randomUUID } from 'node:crypto'
 import { closeSync, openSync, writeSync } from 'node:fs'
@@ -13,6 +13,7 @@ const us = holder(name)
 const client = new RelayClient(url, token, 4)
 const file = openSync(log, 'a')
 const TAKE_SHARE = 0.02
+const FAIL_SHARE = 0.02
 const PAUSE_MS = 20
 const RETRY_MS = 50
 
@@ -49,7 +50,12 @@ async function deliverAll(agent) {
       say(`asked ${message}`)
       const acked = await answered(() => client.post('/reactive/ack', { injection_ids: [id] }, headers))
       const isOurs = acked.status === 200 && acked.json.acknowledged.includes(id)
-      say(`${isOurs ? 'delivered' : 'left'} ${message}`)
+      if (isOurs && Math.random() < FAIL_SHARE) {
+        const back = { injection_id: id, delivered_at: Date.now() }
+        const again = headersFor(agent, randomUUID())
+        await answered(() => client.post('/reactive/release', back, again))
+        say(`returned ${message}`)
+      } else say(`${isOurs ? 'delivered' : 'left'} ${message}`)
       if (acked.status !== 200) return
     }
   }

@@ -36,7 +36,19 @@ export class Cables {
       const inside = (...words) => run('nsenter', `--net=/proc/${pid}/ns/net`, 'ip', ...words)
       run('ip', 'link', 'add', peerPort(index), 'type', 'veth', 'peer', 'name', 'peers', 'netns', String(pid))
       run('ip', 'link', 'set', peerPort(index), 'master', SWITCH, 'up')
-      run('ip', 'link', 'add', ourPort(index), 'type', 'veth', 'peer', 'name', 'clients', 'netns', String(pid))
+      run(
+        'ip',
+        'link',
+        'add',
+        ourPort(index),
+        'type',
+        'veth',
+        'peer',
+        'name',
+        'clients',
+        'netns',
+        String(pid)
+      )
       run('ip', 'addr', 'add', `10.79.${index}.1/24`, 'dev', ourPort(index))
       run('ip', 'link', 'set', ourPort(index), 'up')
       inside('addr', 'add', `${peerAddress(index)}/24`, 'dev', 'peers')

@@ -1,6 +1,6 @@
 /**
  * Two relays on one cluster of three, clients that claim through both, and members that are killed and frozen meanwhile.
- * The long run of it is bench/relay-faults.
+ * The long run of it is bench/relay-faults, and cut cables are in partition.e2e.
  */
 import { createSystemClock } from '@agentmux/lease-model'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -16,7 +16,7 @@ import type { RelayStore } from '../../src/store/relay-store.js'
 import { StoreUnavailable } from '../../src/store/store-unavailable.js'
 
 const TTL_MS = 30_000
-const CLAIMS = 400
+const CLAIMS = 240
 const CLIENTS = 16
 const AGENTS = ['agent1', 'agent2', 'agent3', 'agent4']
 
@@ -61,7 +61,7 @@ describe('two relays on one etcd', () => {
     await Promise.all(stores.map((store) => store.close()))
   })
 
-  test.each(Object.entries(FAULTS))(
+  test.each(Object.entries(FAULTS).filter(([name]) => name !== 'none'))(
     '%s: never two holders, never an epoch twice, at most unavailable',
     async (name, fault) => {
       const account = `t-${name.replaceAll(' ', '-')}`

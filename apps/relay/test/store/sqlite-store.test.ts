@@ -53,6 +53,17 @@ test('what lapsed is written down: after a restart it is free at once, and was t
   expect(await store.leases.claim(KEY, BEN)).toEqual({ kind: 'held', epoch: 2 })
 })
 
+test('a lease lives for 60 s by the clock of the relay, and no second less', async () => {
+  await store.leases.claim(KEY, ANNA)
+  await clock.advance(59_000)
+  expect((await store.leases.claim(KEY, BEN)).kind).toBe('refused')
+  await store.leases.renew(KEY.account, [KEY.agent], ANNA)
+  await clock.advance(59_000)
+  expect((await store.leases.claim(KEY, BEN)).kind).toBe('refused')
+  await clock.advance(2_000)
+  expect(await store.leases.claim(KEY, BEN)).toEqual({ kind: 'held', epoch: 2 })
+})
+
 test('a computer that slept with the relay on it takes nothing from anybody', async () => {
   await store.leases.claim(KEY, ANNA)
   clock.suspend(8 * HOUR_MS)
