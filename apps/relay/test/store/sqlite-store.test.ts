@@ -36,7 +36,7 @@ function open(): void {
   store = openSqliteStore({
     dataDir: folder,
     clock,
-    limits: { keepAckedMs: 2 * HOUR_MS, keepPendingMs: 5 * HOUR_MS },
+    limits: { agentsPerAccount: 2, keepAckedMs: 2 * HOUR_MS, keepPendingMs: 5 * HOUR_MS },
     onChange: (change) => changes.push(change),
     onDropped: (count) => {
       dropped += count
@@ -126,6 +126,23 @@ test('where a commit fails nobody holds anything by it: unavailable, and as befo
   blocker.close()
   expect(await store.leases.claim(other, BEN)).toEqual({ kind: 'held', epoch: 1 })
   expect(await store.leases.take(KEY, BEN, undefined)).toEqual({ kind: 'held', epoch: 2 })
+})
+
+test('an agent whose claim was not committed does not count against its account', async () => {
+  await store.leases.claim(KEY, ANNA)
+  const other = { ...KEY, agent: 'agent4' }
+  const file = new Database(join(folder, 'relay.db'))
+  file.exec(`CREATE TRIGGER broken BEFORE INSERT ON messages BEGIN SELECT RAISE(ABORT, 'broken'); END`)
+  for (let count = 0; count < 3; count++) {
+    const tried = await Promise.allSettled([
+      store.leases.claim(other, ANNA),
+      store.messages.inject(KEY, MESSAGE, undefined)
+    ])
+    expect(tried.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  }
+  file.exec('DROP TRIGGER broken')
+  file.close()
+  expect(await store.leases.claim(other, ANNA)).toEqual({ kind: 'held', epoch: 1 })
 })
 
 test('messages age only while the relay serves: fetched ones are forgotten, unfetched ones dropped and counted', async () => {
