@@ -9,14 +9,16 @@ import { table } from '../measuring/table.mjs'
 import { EtcdCluster } from './etcd-cluster.mjs'
 import { holder, RelayClient } from './relay-client.mjs'
 import { cpuSeconds, memoryBytes, newToken, RelayProcess } from './relay-process.mjs'
+import { seedEtcd, seededAgent, seedSqlite } from './seeded-agents.mjs'
 
 const options = readOptions(
-  `node bench/relay/bench.mjs [--seconds 6] [--clients 32] [--stores sqlite,etcd] [--disk FOLDER] [--json]
+  `node bench/relay/bench.mjs [--seconds 6] [--clients 32] [--stores sqlite,etcd] [--seeded 10000] [--disk FOLDER] [--json]
 
 --seconds  how long each load runs
 --clients  requests under way at once; batches: an eighth of that
---stores   which stores, one after the other`,
-  { seconds: 6, clients: 32, stores: 'sqlite,etcd', disk: '', json: false }
+--stores   which stores, one after the other
+--seeded   agents that are held for the measurement of memory, thousands`,
+  { seconds: 6, clients: 32, stores: 'sqlite,etcd', seeded: 10_000, disk: '', json: false }
 )
 const BATCH = 1_000
 const RENEW_SECONDS = 20
@@ -28,16 +30,17 @@ const machine = machineLine()
 const results = {}
 for (const name of options.stores.split(',')) {
   const cluster = name === 'etcd' ? await EtcdCluster.start(3, disk) : undefined
-  const store = cluster === undefined ? ['--data', dataFolder()] : ['--etcd', cluster.urls.join(',')]
+  const folder = dataFolder()
+  const store = cluster === undefined ? ['--data', folder] : ['--etcd', cluster.urls.join(',')]
   const token = newToken(store)
-  const relay = await RelayProcess.start(store)
-  const client = new RelayClient(relay.url, token, options.clients)
-  const pids = { relay: [relay.pid], etcd: cluster?.pids ?? [] }
   try {
-    results[name] = await measure(client, pids)
+    const load = await withRelay(store, token, cluster, measure)
+    const empty = await withRelay(store, token, cluster, memoryWith)
+    if (cluster === undefined) seedSqlite(folder, options.seeded)
+    else await seedEtcd(cluster.urls, options.seeded)
+    const full = await withRelay(store, token, cluster, memoryWith)
+    results[name] = { ...load, perAgent: growth(empty, full), memory: full }
   } finally {
-    client.close()
-    await relay.end()
     await cluster?.stop()
   }
 }
@@ -45,15 +48,38 @@ for (const name of options.stores.split(',')) {
 if (options.json) process.stdout.write(`${JSON.stringify({ machine, results }, undefined, 2)}\n`)
 else process.stdout.write(report())
 
+async function withRelay(store, token, cluster, work) {
+  const relay = await RelayProcess.start(store)
+  const client = new RelayClient(relay.url, token, options.clients)
+  try {
+    return await work(client, { relay: [relay.pid], etcd: cluster?.pids ?? [] })
+  } finally {
+    client.close()
+    await relay.end()
+  }
+}
+
+/** Of a relay that has renewed all seeded agents, if there are any: the same work either way. */
+async function memoryWith(client, pids) {
+  for (let from = 0; from < options.seeded; from += BATCH) {
+    const agents = Array.from({ length: BATCH }, (_, index) => seededAgent(from + index))
+    await client.post('/agents/lease/renew-batch', { agents, ...us })
+  }
+  return { relay: memoryBytes(pids.relay), etcd: memoryBytes(pids.etcd) }
+}
+
+function growth(before, after) {
+  const each = (name) => Math.max(0, after[name] - before[name]) / options.seeded
+  return { relay: each('relay'), etcd: each('etcd') }
+}
+
 async function measure(client, pids) {
   let next = 0
-  const before = memoryBytes(pids.relay)
   const claims = await load(options.clients, pids, async () => {
     const { status } = await client.post('/agents/lease', { agent_id: `agent-${next++}`, ...us })
     if (status !== 200) throw new Error(`a claim was answered with ${status}`)
   })
   const held = next
-  const perAgent = (memoryBytes(pids.relay) - before) / held
   while (next < BATCH) await client.post('/agents/lease', { agent_id: `agent-${next++}`, ...us })
   let at = 0
   const renewals = await load(Math.max(1, Math.floor(options.clients / 8)), pids, async () => {
@@ -64,14 +90,7 @@ async function measure(client, pids) {
     const ok = json.results.filter((one) => one.ok).length
     if (ok !== BATCH) throw new Error(`${ok} of ${BATCH} were renewed`)
   })
-  return {
-    claims,
-    renewals,
-    held,
-    perAgent,
-    memory: memoryBytes(pids.relay),
-    etcdMemory: memoryBytes(pids.etcd)
-  }
+  return { claims, renewals, held }
 }
 
 /** The same again and again, so many at once. */
@@ -109,17 +128,19 @@ function report() {
     row(`${name}: batches of ${BATCH}`, renewals, BATCH)
   ])
   const header = ['', '/s', 'agents/s', 'median ms', 'p99 ms', 'longest ms', 'cores', 'etcd cores']
-  const needs = Object.entries(results).map(([name, { renewals, perAgent, held, memory, etcdMemory }]) => {
+  const needs = Object.entries(results).map(([name, { renewals, perAgent, memory }]) => {
     const wanted = MILLION / RENEW_SECONDS
-    const agentsPerCore = (renewals.perSecond * BATCH) / (renewals.cores + renewals.etcdCores)
-    const gigabytes = (MILLION * Math.max(0, perAgent)) / 1024 ** 3
-    return (
-      `${name}: a million agents are ${wanted.toFixed(0)} renewals/s: ${(wanted / agentsPerCore).toFixed(1)} cores, ` +
-      `of which the relay ${((wanted / (renewals.perSecond * BATCH)) * renewals.cores).toFixed(1)}. ` +
-      `Memory: ${(memory / 1024 ** 2).toFixed(0)} MiB with ${held} agents` +
-      (etcdMemory > 0 ? `, etcd ${(etcdMemory / 1024 ** 2).toFixed(0)} MiB` : '') +
-      `; at the growth seen (${Math.max(0, perAgent).toFixed(0)} bytes per agent) ${gigabytes.toFixed(1)} GiB for a million.`
-    )
+    const renewed = renewals.perSecond * BATCH
+    const cores = (used) => ((wanted / renewed) * used).toFixed(1)
+    const parts = [
+      `${name}: a million agents are ${wanted.toFixed(0)} renewals/s: ${cores(renewals.cores)} cores of the relay`,
+      ...(memory.etcd > 0 ? [`${cores(renewals.etcdCores)} of etcd`] : []),
+      `memory of the relay ${mebibytes(memory.relay)} MiB with ${options.seeded} more agents, ${forMillion(perAgent.relay)}`,
+      ...(memory.etcd > 0
+        ? [`of all members ${mebibytes(memory.etcd)} MiB, ${forMillion(perAgent.etcd)}`]
+        : [])
+    ]
+    return parts.join('; ')
   })
   return `${machine}\n\n${table(header, rows)}\n\n${needs.join('\n')}\n`
 }
@@ -135,4 +156,12 @@ function row(name, { perSecond, timesMs, cores, etcdCores }, agents) {
     cores.toFixed(2),
     etcdCores.toFixed(2)
   ]
+}
+
+function mebibytes(bytes) {
+  return (bytes / 1024 ** 2).toFixed(0)
+}
+
+function forMillion(perAgent) {
+  return `${perAgent.toFixed(0)} bytes for each: ${((MILLION * perAgent) / 1024 ** 3).toFixed(1)} GiB for a million`
 }
