@@ -8,5 +8,7 @@ export declare class EtcdCluster {
   revive(index: number): void
   freeze(index: number): void
   thaw(index: number): void
+  cut(index: number): void
+  mend(index: number): void
   stop(): Promise<void>
 }

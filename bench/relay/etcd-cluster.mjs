@@ -1,4 +1,7 @@
-/** A cluster of etcd on loopback, each member a process of ours, that can be killed, frozen and asked who leads. */
+/**
+ * A cluster of etcd, each member a process of ours, that can be killed, frozen and asked who leads: on loopback, or with a
+ * cable of its own to each member that can be cut (cables.mjs).
+ */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -13,20 +16,20 @@ const CALL_MS = 1_000
 export class EtcdCluster {
   #members
   #folder
+  #cables
 
-  constructor(members, folder) {
+  constructor(members, folder, cables) {
     this.#members = members
     this.#folder = folder
+    this.#cables = cables
   }
 
-  /** Resolves once it answers. Its data is under `parent`. */
-  static async start(size, parent = tmpdir()) {
+  /** Resolves once it answers. Its data is under `parent`. `cables`: between the members; they go with it. */
+  static async start(size, parent = tmpdir(), cables = undefined) {
     const folder = mkdtempSync(join(parent, 'relay-etcd-'))
-    const ports = await freePorts(size * 2)
-    const peers = Array.from({ length: size }, (_, index) => `http://127.0.0.1:${ports[size + index]}`)
-    const initial = peers.map((url, index) => `m${index}=${url}`).join(',')
-    const members = peers.map((peerUrl, index) => {
-      const url = `http://127.0.0.1:${ports[index]}`
+    const places = cables?.places ?? (await loopbackPlaces(size))
+    const initial = places.map(({ peerUrl }, index) => `m${index}=${peerUrl}`).join(',')
+    const members = places.map(({ url, peerUrl, command }, index) => {
       const args = [
         ['--name', `m${index}`, '--data-dir', join(folder, `m${index}`)],
         ['--listen-client-urls', url, '--advertise-client-urls', url],
@@ -34,9 +37,10 @@ export class EtcdCluster {
         ['--initial-cluster', initial, '--initial-cluster-state', 'new', '--initial-cluster-token', folder],
         ['--logger', 'zap', '--log-level', 'error', '--log-outputs', 'stderr']
       ].flat()
-      return { url, args, process: startMember(args) }
+      const words = [...command, ...args]
+      return { url, words, process: startMember(words) }
     })
-    const cluster = new EtcdCluster(members, folder)
+    const cluster = new EtcdCluster(members, folder, cables)
     await cluster.answers()
     return cluster
   }
@@ -78,7 +82,7 @@ export class EtcdCluster {
   /** Starts one that was killed, on what it had written. */
   revive(index) {
     const member = this.#members[index]
-    member.process = startMember(member.args)
+    member.process = startMember(member.words)
   }
 
   /** To the others it is as if its network were cut, and it notices nothing itself. */
@@ -88,6 +92,15 @@ export class EtcdCluster {
 
   thaw(index) {
     this.#members[index].process.kill('SIGCONT')
+  }
+
+  /** The others do not hear it any more, nor it them; its clients do. Only with cables. */
+  cut(index) {
+    this.#cables.cut(index)
+  }
+
+  mend(index) {
+    this.#cables.mend(index)
   }
 
   async stop() {
@@ -100,6 +113,7 @@ export class EtcdCluster {
       })
     )
     rmSync(this.#folder, { recursive: true, force: true })
+    this.#cables?.remove()
   }
 
   async #firstThat(look) {
@@ -112,8 +126,8 @@ export class EtcdCluster {
   }
 }
 
-function startMember(args) {
-  const child = spawn('etcd', args, { stdio: 'ignore' })
+function startMember([command, ...args]) {
+  const child = spawn(command, args, { stdio: 'ignore' })
   child.on('error', (error) => {
     throw new Error(`etcd cannot be started (Debian: apt-get install etcd-server): ${error.message}`)
   })
@@ -147,6 +161,15 @@ async function until(what, look) {
 
 function base64(text) {
   return Buffer.from(text).toString('base64')
+}
+
+async function loopbackPlaces(size) {
+  const ports = await freePorts(size * 2)
+  return Array.from({ length: size }, (_, index) => ({
+    url: `http://127.0.0.1:${ports[index]}`,
+    peerUrl: `http://127.0.0.1:${ports[size + index]}`,
+    command: ['etcd']
+  }))
 }
 
 /** Free just now; all are held until the last one is known, so that none is given twice. */

@@ -258,6 +258,7 @@ describe('commands', () => {
     [['serve', '--etcd', 'nonsense']],
     [['token', 'add']],
     [['token', 'add', '--account', 'A B']],
+    [['token', 'add', '--account', '']],
     [['token', 'add', '--account', 'a', '--ttl', 'soon']],
     [['nonsense']]
   ])('%j is a usage error: 64, with an example', (words) => {

@@ -1,7 +1,11 @@
-/** Computers that share nothing but a relay: one of them drives an agent, whatever happens to cables and relay (R7). */
+/**
+ * Computers that share nothing but a relay: one of them drives an agent, whatever happens to cables and relay (R7). All times
+ * are a tenth of those that people have; AGENTMUX_TRUE_TIMES=1 runs it with the true ones, a relay that is down for five
+ * minutes among them, and prints how long things took.
+ */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { VirtualNetwork } from '../../../test/net/index.js'
 import { LanComputer } from './harness/lan-computer.js'
 import { lives } from './harness/processes.js'
@@ -9,8 +13,15 @@ import { RelayServer } from './harness/relay-server.js'
 import { Scene } from './harness/scene.js'
 import { until } from './harness/until.js'
 
-/** Of the relay's leases; 60 s where people use it. */
-const TTL_MS = 6_000
+const IS_TRUE_TIME = process.env.AGENTMUX_TRUE_TIMES === '1'
+const TTL_MS = IS_TRUE_TIME ? 60_000 : 6_000
+const DOWN_MS = IS_TRUE_TIME ? 300_000 : 2 * TTL_MS
+const RELAY_TTL = `${TTL_MS / 1_000}s`
+/** A daemon renews three times within it: without the flag, every 20 s. */
+const RENEWING = IS_TRUE_TIME ? [] : ['--relay-renew', String(TTL_MS / 3_000)]
+/** How long opening is tried again and again. */
+const LET_IN_WITHIN_MS = 240_000
+vi.setConfig({ testTimeout: IS_TRUE_TIME ? 900_000 : 240_000 })
 
 let network: VirtualNetwork
 let relay: RelayServer
@@ -21,7 +32,7 @@ beforeEach(async () => {
   network = VirtualNetwork.create()
   scenes = []
   uid = `agent-${randomUUID().slice(0, 8)}`
-  relay = await new RelayServer(network.addHost({ hostname: 'hub' }), newScene(), { ttl: '6s' }).start()
+  relay = await new RelayServer(network.addHost({ hostname: 'hub' }), newScene(), { ttl: RELAY_TTL }).start()
 })
 
 afterEach(async () => {
@@ -40,7 +51,7 @@ function served(...hostnames: string[]): Promise<LanComputer[]> {
   return Promise.all(
     hostnames.map((hostname) => {
       const host = network.addHost({ hostname })
-      return new LanComputer(host, newScene(), { environment, flags: ['--relay', url] }).serve()
+      return new LanComputer(host, newScene(), { environment, flags: ['--relay', url, ...RENEWING] }).serve()
     })
   )
 }
@@ -55,6 +66,27 @@ function isOurs(computer: LanComputer, agentUid: string): Promise<unknown> {
     const { relay: said } = await computer.json('who', agentUid)
     return said.ours === true
   })
+}
+
+/** Prints, with true times, how long it took until each thing that is named. */
+function sinceNow(what: string): (then: string) => void {
+  const beganMs = performance.now()
+  return (then) => {
+    if (!IS_TRUE_TIME) return
+    process.stderr.write(`${what}; ${then}: ${((performance.now() - beganMs) / 1_000).toFixed(1)} s\n`)
+  }
+}
+
+/** Opens the agent as soon as it is not refused any more. Resolves with how often it was. */
+async function letIn(computer: LanComputer): Promise<number> {
+  const endMs = performance.now() + LET_IN_WITHIN_MS
+  for (let refusals = 0; ; refusals++) {
+    const { code, stderr } = await computer.open(uid)
+    if (code === 0) return refusals
+    expect([code, stderr]).toEqual([75, expect.stringContaining('according to the relay')])
+    if (performance.now() > endMs) throw new Error(`${computer.name} is never let in`)
+    await sleep(TTL_MS / 12)
+  }
 }
 
 /** The child has gone, and nothing it says is written any more. */
@@ -97,16 +129,17 @@ describe('two computers and a relay', () => {
       expect((await b.cli('doctor')).stdout).toMatch(/^ok {4}relay: it answers at https:.*; 0 agents held/m)
 
       a.host.unplug()
-      await until(`${other} may start it`, async () => {
-        const opened = await b.open(uid)
-        if (opened.code !== 0) await sleep(500)
-        return opened.code === 0
-      })
+      const unplugged = sinceNow(`${one} | ${other}: the cable of the first is cut`)
+      const turnedAway = await letIn(b)
+      unplugged(`the second may start it; it was turned away ${turnedAway} times before`)
       expect((await a.pane()).state).toBe('running')
       await a.scene.beatsAgain(pid)
       await isOurs(b, uid)
 
       a.host.plug()
+      const plugged = sinceNow(`${one} | ${other}: the cable is mended`)
+      await until('the first has given it up', async () => !lives(pid))
+      plugged('the first has given it up')
       await hasGivenUp(a)
       expect((await b.pane()).state).toBe('running')
       await isOurs(b, uid)
@@ -121,17 +154,20 @@ describe('two computers and a relay', () => {
     await Promise.all([isOurs(mill, uid), isOurs(barn, theirs)])
 
     await relay.stop()
-    await Promise.all([mill.logs('relay-trouble'), barn.logs('relay-trouble'), sleep(2 * TTL_MS)])
+    const stopped = sinceNow('mill | barn: the relay is down')
+    await Promise.all([mill.logs('relay-trouble'), barn.logs('relay-trouble'), sleep(DOWN_MS)])
     const doctor = await mill.cli('doctor')
     expect(doctor.stdout).toMatch(/^warn {2}relay: .*no answer that counts \(unreachable\)/m)
     expect((await mill.cli('who', theirs, '--agent', 'Bob')).stdout).toMatch(/^relay {10}unknown: /m)
     for (const computer of [mill, barn]) expect((await computer.pane()).state).toBe('running')
 
     await relay.start()
+    stopped('it is started again; both agents run')
     // Before the last holder has renewed it, too.
     expect((await openNamed(barn, uid, 'Ada')).code).toBe(75)
     await Promise.all([mill.logs('relay-answers'), barn.logs('relay-answers')])
     await Promise.all([isOurs(mill, uid), isOurs(barn, theirs)])
+    stopped('both are held there again')
     expect((await openNamed(barn, uid, 'Ada')).code).toBe(75)
     for (const computer of [mill, barn]) {
       const panes = await computer.panes()

@@ -48,13 +48,19 @@ describe.concurrent('a message', () => {
     relay,
     openHouse
   }) => {
+    relay.inject('agent3', 'not for you')
+    // The other computer has it by the time that we look for messages.
+    relay.answering(({ path }) => {
+      if (path === '/reactive/pending/agent3') relay.leases.set('agent3', BARN)
+      return false
+    })
     const house = await openHouse()
     const pane = await house.openPane()
-    await heldAtRelay(relay, 'agent3')
-    relay.leases.set('agent3', BARN)
-    relay.inject('agent3', 'not for you')
-    await until('ours has ended', () => !lives(pane.pid))
+    const taken = () => relay.paths(/lease\/take$/)
+    await until('ours has ended, or took it', () => !lives(pane.pid) || taken().length > 0)
+    expect(taken()).toEqual([])
     expect((await paneOf(house, pane.blockId)).refusal.message).toContain('host barn')
+    expect(relay.leases.get('agent3')).toEqual(BARN)
     expect(relay.pending.get('agent3')).toHaveLength(1)
     expect(relay.paths(/reactive\/ack$/)).toEqual([])
   })

@@ -1,14 +1,13 @@
 /**
  * Fetches the messages of every agent that is driven here: on a wake, on a timer behind it, at the start, and once the relay
- * has made us the holder. Looks for one agent at a time, at few agents at once, and less often where deliveries fail. A
- * message never takes an agent over (R5).
+ * has made us the holder. A message never takes an agent over (R5).
  */
 import type { CancelTimer, Clock, Holder } from '@agentmux/lease-model'
 import { agentKey } from './agent-key.js'
-import { Inbox, type Look } from './inbox.js'
+import { Inbox } from './inbox.js'
+import { LookSchedule } from './look-schedule.js'
 import type { RelayMessage } from './message-answers.js'
 import { PULL_EVERY_MS } from './relay-timings.js'
-import { severalAtOnce } from './several-at-once.js'
 import { WakeStream } from './wake-stream.js'
 import type { WanClient } from './wan-client.js'
 
@@ -29,35 +28,21 @@ export interface PendingMessagesPorts {
   readonly onFault: (fault: unknown) => void
 }
 
-/** Agents looked for at the same time: renewals need connections too. */
-const AT_ONCE = 4
-/** After a failed delivery the agent is left alone this long at first, and twice as long each further time. */
-const FAILED_WAIT_MS = 5_000
-
-interface Agent {
-  readonly inbox: Inbox
-  wanted: boolean
-  looking: boolean
-  failures: number
-  notBeforeMs: number
-}
-
 export class PendingMessages {
   readonly #ports: PendingMessagesPorts
   readonly #clock: Clock
   readonly #wake: WakeStream
-  readonly #agents = new Map<string, Agent>()
-  readonly #queue: string[] = []
-  readonly #looking = new Set<Promise<void>>()
-  readonly #timers = new Set<CancelTimer>()
+  readonly #looks: LookSchedule
+  #cancelTimer: CancelTimer = () => {}
   #stopListening: () => void = () => {}
   #started = false
   #stopped = false
 
   constructor(ports: PendingMessagesPorts) {
     this.#ports = ports
-    const { client } = ports
+    const { client, onFault } = ports
     this.#clock = client.clock
+    this.#looks = new LookSchedule({ clock: client.clock, inbox: (key) => this.#inboxOf(key), onFault })
     this.#wake = new WakeStream({
       open: client.streamOpener(),
       clock: client.clock,
@@ -81,106 +66,41 @@ export class PendingMessages {
   look(agent?: string): void {
     if (this.#stopped) return
     const live = this.#liveKeys()
-    for (const [key, { inbox, looking }] of this.#agents) {
-      if (!live.has(key) && !inbox.unsettled && !looking) this.#agents.delete(key)
-    }
-    const keys =
-      agent === undefined ? [...new Set([...live, ...this.#agents.keys()])] : [agentKey(agent) ?? '']
+    this.#looks.forgetAllBut(live)
+    const { known } = this.#looks
+    const keys = agent === undefined ? [...new Set([...live, ...known.keys()])] : [agentKey(agent) ?? '']
     for (const key of keys) {
       // A wake may name any agent of the account.
-      if (live.has(key) || this.#agents.has(key)) this.#want(key)
+      if (live.has(key) || known.has(key)) this.#looks.want(key)
     }
-    this.#next()
   }
 
   /** Resolves once nothing is being looked for. */
-  async idle(): Promise<void> {
-    while (this.#looking.size > 0) await Promise.all(this.#looking)
+  idle(): Promise<void> {
+    return this.#looks.idle()
   }
 
   /** Begins nothing more, lets what is under way end, and gives back what was claimed and not delivered. */
   async stop(): Promise<void> {
     this.#stopped = true
     this.#stopListening()
-    for (const cancel of this.#timers) cancel()
-    this.#timers.clear()
-    this.#queue.length = 0
+    this.#cancelTimer()
+    this.#looks.stop()
     await Promise.all([this.#wake.stop(), this.idle()])
-    const open = [...this.#agents.values()].filter(({ inbox }) => inbox.unsettled)
-    await severalAtOnce(open, AT_ONCE, async ({ inbox }) => ((await inbox.abandon()) ? undefined : 'stop'))
-    this.#agents.clear()
+    await this.#looks.abandonAll()
   }
 
   #every(): void {
-    this.#after(PULL_EVERY_MS * (0.9 + 0.1 * this.#ports.client.random()), () => {
+    const everyMs = PULL_EVERY_MS * (0.9 + 0.1 * this.#ports.client.random())
+    this.#cancelTimer = this.#clock.after(everyMs, () => {
       this.look()
       this.#every()
     })
   }
 
-  #want(key: string): void {
-    const agent = this.#agentOf(key)
-    if (agent.wanted) return
-    agent.wanted = true
-    if (!agent.looking) this.#enqueue(key, agent)
-  }
-
-  #enqueue(key: string, agent: Agent): void {
-    const waitMs = agent.notBeforeMs - this.#clock.bootMs()
-    if (waitMs <= 0) {
-      this.#queue.push(key)
-      return
-    }
-    this.#after(waitMs, () => {
-      this.#queue.push(key)
-      this.#next()
-    })
-  }
-
-  #next(): void {
-    while (!this.#stopped && this.#looking.size < AT_ONCE) {
-      const key = this.#queue.shift()
-      const agent = key === undefined ? undefined : this.#agents.get(key)
-      if (key === undefined) return
-      if (agent === undefined || agent.looking || !agent.wanted) continue
-      const look = this.#lookFor(key, agent).finally(() => {
-        this.#looking.delete(look)
-        this.#next()
-      })
-      this.#looking.add(look)
-    }
-  }
-
-  async #lookFor(key: string, agent: Agent): Promise<void> {
-    agent.wanted = false
-    agent.looking = true
-    try {
-      this.#judge(await agent.inbox.look(), agent)
-    } catch (fault) {
-      this.#ports.onFault(fault)
-    } finally {
-      agent.looking = false
-    }
-    if (this.#stopped || !agent.wanted) return
-    this.#enqueue(key, agent)
-  }
-
-  #judge(look: Look, agent: Agent): void {
-    if (look !== 'failed') {
-      if (look === 'done') agent.failures = 0
-      return
-    }
-    agent.notBeforeMs =
-      this.#clock.bootMs() + Math.min(PULL_EVERY_MS, FAILED_WAIT_MS * 2 ** Math.min(agent.failures, 10))
-    agent.failures += 1
-    agent.wanted = true
-  }
-
-  #agentOf(key: string): Agent {
-    const known = this.#agents.get(key)
-    if (known !== undefined) return known
+  #inboxOf(key: string): Inbox {
     const { client, isLive, deliver, onNotHolder } = this.#ports
-    const inbox = new Inbox({
+    return new Inbox({
       agent: key,
       messages: client.messages,
       clock: this.#clock,
@@ -188,9 +108,6 @@ export class PendingMessages {
       deliver: (message) => deliver(key, message),
       onNotHolder: (holder) => onNotHolder(key, holder)
     })
-    const agent = { inbox, wanted: false, looking: false, failures: 0, notBeforeMs: 0 }
-    this.#agents.set(key, agent)
-    return agent
   }
 
   #liveKeys(): Set<string> {
@@ -200,13 +117,5 @@ export class PendingMessages {
       if (key !== undefined) keys.add(key)
     }
     return keys
-  }
-
-  #after(delayMs: number, callback: () => void): void {
-    const cancel = this.#clock.after(delayMs, () => {
-      this.#timers.delete(cancel)
-      callback()
-    })
-    this.#timers.add(cancel)
   }
 }

@@ -18,6 +18,8 @@ export interface RelayTickPorts {
   readonly onHeldElsewhere: (agent: string, holder: Holder) => void
   /** What a port of the app threw. The next tick comes all the same. */
   readonly onFault: (fault: unknown) => void
+  /** For a relay whose leases live for another time than the protocol's; by default RENEW_EVERY_MS. */
+  readonly everyMs?: number | undefined
 }
 
 /** Single requests at the same time, so that messages find a free connection. */
@@ -26,6 +28,7 @@ const AT_ONCE = 4
 export class RelayTick {
   readonly #ports: RelayTickPorts
   readonly #clock: Clock
+  readonly #everyMs: number
   readonly #stopping = new AbortController()
   #cancelTimer: CancelTimer = () => {}
   #running: Promise<void> | undefined
@@ -33,11 +36,12 @@ export class RelayTick {
   constructor(ports: RelayTickPorts) {
     this.#ports = ports
     this.#clock = ports.client.clock
+    this.#everyMs = ports.everyMs ?? RENEW_EVERY_MS
   }
 
   /** The first tick comes anywhere within one interval: computers that start together do not stay together. */
   start(): void {
-    this.#arm(this.#ports.client.random() * RENEW_EVERY_MS)
+    this.#arm(this.#ports.client.random() * this.#everyMs)
   }
 
   /** No tick begins after this, and the one under way ends. Nothing is let go: `releaseAll` does. */
@@ -74,8 +78,8 @@ export class RelayTick {
       const beganMs = this.#clock.bootMs()
       void this.run().finally(() => {
         const pausedMs = client.pausedForMs()
-        const dueMs = Math.max(0, beganMs + RENEW_EVERY_MS - this.#clock.bootMs())
-        this.#arm(pausedMs > dueMs ? pausedMs + client.random() * (RENEW_EVERY_MS / 4) : dueMs)
+        const dueMs = Math.max(0, beganMs + this.#everyMs - this.#clock.bootMs())
+        this.#arm(pausedMs > dueMs ? pausedMs + client.random() * (this.#everyMs / 4) : dueMs)
       })
     })
   }

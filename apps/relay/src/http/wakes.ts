@@ -1,6 +1,7 @@
 /**
  * Everyone who waits to be told that a queue got something. A wake is a hint: it names an agent and carries nothing of the
- * message, may be lost, and whoever reconnects pulls anyway. A reader that stops reading is dropped.
+ * message, may be lost, and whoever reconnects pulls anyway. A reader that stops reading is dropped, and one whose token
+ * opens nothing any more at the next sign of life.
  */
 import type { ServerResponse } from 'node:http'
 import type { CancelTimer } from '@agentmux/lease-model'
@@ -10,9 +11,11 @@ import { mayUse } from './caller.js'
 import type { HttpLimits } from './http-limits.js'
 import type { HttpPorts } from './http-ports.js'
 
-interface Reader {
+export interface Reader {
   readonly response: ServerResponse
   readonly token: Token
+  /** Of its secret. */
+  readonly hash: string
 }
 
 /** Clients that honour it come back after about this long; see also the spread of Retry-After. */
@@ -44,8 +47,8 @@ export class Wakes {
   }
 
   /** Begins an answer that goes on until the reader leaves, falls behind, or the relay closes. */
-  add(token: Token, response: ServerResponse, headers: Readonly<Record<string, string>>): void {
-    const reader = { response, token }
+  add(reader: Reader, headers: Readonly<Record<string, string>>): void {
+    const { response, token } = reader
     const readers = this.#byAccount.get(token.account) ?? new Set()
     this.#byAccount.set(token.account, readers.add(reader))
     this.#perToken.set(token.id, (this.#perToken.get(token.id) ?? 0) + 1)
@@ -80,12 +83,23 @@ export class Wakes {
   /** A sign of life, which also finds out who left without a word. */
   #beat(): void {
     this.#cancelBeat = undefined
-    for (const { response } of this.#readers()) {
+    for (const reader of this.#readers()) {
+      const { response } = reader
       if (response.writableLength > 0) response.destroy()
       else response.write(':\n\n')
+      void this.#endIfRevoked(reader)
     }
     if (this.#size > 0 && !this.#closed)
       this.#cancelBeat = this.#ports.clock.after(this.#limits.heartbeatMs, () => this.#beat())
+  }
+
+  async #endIfRevoked({ response, hash }: Reader): Promise<void> {
+    try {
+      const token = await this.#ports.store.tokens.find(hash)
+      if (token === undefined) response.end()
+    } catch {
+      // Not known just now: asked again at the next beat.
+    }
   }
 
   *#readers(): Generator<Reader> {

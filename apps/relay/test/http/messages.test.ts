@@ -123,6 +123,21 @@ describe('messages', () => {
     await other.close()
   })
 
+  test('it ends for a token that is revoked, and for no other', async () => {
+    const [known] = await house.store.tokens.list()
+    const revoked = await house.token()
+    const added = (await house.store.tokens.list()).find(({ id }) => id !== known?.id)
+    const gone = await WakeReader.open(house.url, revoked)
+    const kept = await WakeReader.open(house.url, token)
+    await gone.next()
+    await kept.next()
+    expect(await house.store.tokens.revoke(added?.id ?? '')).toBe(true)
+    await gone.ended()
+    await ben.inject('agent3', 'go on')
+    expect(await kept.next()).toEqual({ event: 'wake', data: { agent_id: 'agent3' } })
+    await kept.close()
+  })
+
   test('there are so many streams per token, and one that is closed makes room', async () => {
     const readers = [await WakeReader.open(house.url, token), await WakeReader.open(house.url, token)]
     const refused = await anna.ask('GET', '/reactive/wake')

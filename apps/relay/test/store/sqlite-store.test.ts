@@ -36,7 +36,7 @@ function open(): void {
   store = openSqliteStore({
     dataDir: folder,
     clock,
-    limits: { keepAckedMs: 2 * HOUR_MS, keepPendingMs: 5 * HOUR_MS },
+    limits: { agentsPerAccount: 2, keepAckedMs: 2 * HOUR_MS, keepPendingMs: 5 * HOUR_MS },
     onChange: (change) => changes.push(change),
     onDropped: (count) => {
       dropped += count
@@ -50,6 +50,17 @@ test('what lapsed is written down: after a restart it is free at once, and was t
   expect(changes.map(({ because }) => because)).toEqual(['claimed', 'lapsed'])
   await store.close()
   open()
+  expect(await store.leases.claim(KEY, BEN)).toEqual({ kind: 'held', epoch: 2 })
+})
+
+test('a lease lives for 60 s by the clock of the relay, and no second less', async () => {
+  await store.leases.claim(KEY, ANNA)
+  await clock.advance(59_000)
+  expect((await store.leases.claim(KEY, BEN)).kind).toBe('refused')
+  await store.leases.renew(KEY.account, [KEY.agent], ANNA)
+  await clock.advance(59_000)
+  expect((await store.leases.claim(KEY, BEN)).kind).toBe('refused')
+  await clock.advance(2_000)
   expect(await store.leases.claim(KEY, BEN)).toEqual({ kind: 'held', epoch: 2 })
 })
 
@@ -115,6 +126,23 @@ test('where a commit fails nobody holds anything by it: unavailable, and as befo
   blocker.close()
   expect(await store.leases.claim(other, BEN)).toEqual({ kind: 'held', epoch: 1 })
   expect(await store.leases.take(KEY, BEN, undefined)).toEqual({ kind: 'held', epoch: 2 })
+})
+
+test('an agent whose claim was not committed does not count against its account', async () => {
+  await store.leases.claim(KEY, ANNA)
+  const other = { ...KEY, agent: 'agent4' }
+  const file = new Database(join(folder, 'relay.db'))
+  file.exec(`CREATE TRIGGER broken BEFORE INSERT ON messages BEGIN SELECT RAISE(ABORT, 'broken'); END`)
+  for (let count = 0; count < 3; count++) {
+    const tried = await Promise.allSettled([
+      store.leases.claim(other, ANNA),
+      store.messages.inject(KEY, MESSAGE, undefined)
+    ])
+    expect(tried.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  }
+  file.exec('DROP TRIGGER broken')
+  file.close()
+  expect(await store.leases.claim(other, ANNA)).toEqual({ kind: 'held', epoch: 1 })
 })
 
 test('messages age only while the relay serves: fetched ones are forgotten, unfetched ones dropped and counted', async () => {

@@ -1,6 +1,7 @@
 /** `serve` on the command line. Its code, a web server among it, is loaded once the flags are known to be right. */
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { CommonFlags } from '../compose.js'
+import { parseSeconds } from '../flag-values.js'
 import { PROGRAM } from '../output.js'
 import { addCommonFlags, checkChannel, commonFlags } from './common-flags.js'
 import type { CommandContext } from './context.js'
@@ -9,6 +10,7 @@ interface RawServeFlags extends CommonFlags {
   readonly port: number
   readonly lan?: boolean
   readonly relay?: string
+  readonly relayRenew?: number
 }
 
 export function addServe(program: Command, { crashes, exit }: CommandContext): void {
@@ -22,6 +24,7 @@ export function addServe(program: Command, { crashes, exit }: CommandContext): v
     .option('--port <port>', 'the port on loopback to listen on (default: any)', parsePort, 0)
     .option('--lan', 'also see, and be seen by, AgentMux on other computers of the network')
     .option('--relay <url>', 'also hold agents at a relay, across the internet ($AGENTMUX_MUXBUS_REST_URL)')
+    .addOption(new Option('--relay-renew <seconds>').argParser(parseSeconds).hideHelp())
     .showHelpAfterError(`Example: ${PROGRAM} serve\nHelp:    ${PROGRAM} serve --help`)
     .addHelpText(
       'after',
@@ -40,9 +43,8 @@ export function addServe(program: Command, { crashes, exit }: CommandContext): v
   addCommonFlags(command).action(async (raw: RawServeFlags) => {
     checkChannel(command, raw)
     const { serve } = await import('../daemon/serve.js')
-    exit(
-      await serve({ ...commonFlags(raw), port: raw.port, lan: raw.lan === true, relay: raw.relay }, crashes)
-    )
+    const { port, lan = false, relay, relayRenew: relayRenewMs } = raw
+    exit(await serve({ ...commonFlags(raw), port, lan, relay, relayRenewMs }, crashes))
   })
 }
 

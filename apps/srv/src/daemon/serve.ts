@@ -36,6 +36,8 @@ export interface ServeFlags extends CommonFlags {
   readonly lan: boolean
   /** The base URL of the relay; undefined for none. */
   readonly relay: string | undefined
+  /** For a relay whose leases live for another time than the protocol's. */
+  readonly relayRenewMs: number | undefined
 }
 
 const HOST = '127.0.0.1'
@@ -94,7 +96,8 @@ export async function serve(flags: ServeFlags, crashes: CrashHandler): Promise<n
               channel,
               version: VERSION,
               install: installId(shared, channel),
-              token: relayToken
+              token: relayToken,
+              renewEveryMs: flags.relayRenewMs
             },
       url: () => url
     })

@@ -4,15 +4,13 @@
  * of the relay stops nothing (R7), and that no message opens, takes or moves an agent (R5).
  */
 import type { HostAdmission } from '@agentmux/host-admission'
-import type { AgentRef, CancelTimer, Clock, Holder } from '@agentmux/lease-model'
-import { type AdviceOptions, lostRefusal, wanDeniedMessage } from '@agentmux/refusals'
+import type { AgentRef, Clock, Holder } from '@agentmux/lease-model'
+import { type AdviceOptions, wanDeniedMessage } from '@agentmux/refusals'
 import {
-  agentKey,
   type HolderAnswer,
   PendingMessages,
   type RelayMessage,
   RelayTick,
-  type RelayTrouble,
   type TakeOverAnswer,
   type TierAnswer,
   WanClient
@@ -20,11 +18,13 @@ import {
 import type { PaneEvent } from '../panes/pane-answers.js'
 import type { Panes } from '../panes/panes.js'
 import { DrivenAgents } from './driven-agents.js'
+import { giveUp } from './give-up.js'
 import { RelayCheck } from './relay-check.js'
 import type { RelayLog } from './relay-log.js'
 import type { RelaySetting } from './relay-setting.js'
 import { type RelayView, relayView } from './relay-view.js'
 import { takeAtRelay } from './take-at-relay.js'
+import { TroubleWatch } from './trouble-watch.js'
 
 export interface RelayLinkPorts {
   readonly clock: Clock
@@ -38,8 +38,6 @@ export interface RelayLinkPorts {
 
 /** At the end of a pane or of the daemon: what is not let go by then lapses by itself. */
 const RELEASE_WITHIN_MS = 5_000
-/** While there is trouble: how often to look whether it is over. */
-const OVER_EVERY_MS = 5_000
 
 export class RelayLink {
   readonly name = 'relay'
@@ -50,8 +48,8 @@ export class RelayLink {
   readonly #tick: RelayTick
   readonly #messages: PendingMessages
   readonly #driven: DrivenAgents
+  readonly #trouble: TroubleWatch
   #unsubscribe = () => {}
-  #cancelLook: CancelTimer | undefined
 
   /** Sends nothing yet. @throws TypeError for a URL that cannot be used. */
   constructor(setting: RelaySetting, ports: RelayLinkPorts) {
@@ -60,23 +58,26 @@ export class RelayLink {
     this.#ports = ports
     const driven = new DrivenAgents(ports.clock)
     this.#driven = driven
+    const { clock, log } = ports
+    this.#trouble = new TroubleWatch({ clock, log, leases: () => this.#client.leases })
     this.#client = new WanClient(
       { url, allowInsecureUrl, identity: { host, channel, version, install }, token: () => token.token() },
       {
-        clock: ports.clock,
+        clock,
         isSubscribed: (agent) => driven.has(agent),
-        onTrouble: (trouble) => this.#onTrouble(trouble),
+        onTrouble: (trouble) => this.#trouble.note(trouble),
         ...(random === undefined ? {} : { random })
       }
     )
     const client = this.#client
     this.#check = new RelayCheck(client.leases)
-    const onFault = ports.log.fault
+    const onFault = log.fault
     this.#tick = new RelayTick({
       client,
       liveAgents: () => driven.keys(),
       onHeldElsewhere: (agent, holder) => this.#giveUp(agent, holder),
-      onFault
+      onFault,
+      everyMs: setting.renewEveryMs
     })
     this.#messages = new PendingMessages({
       client,
@@ -181,7 +182,7 @@ export class RelayLink {
       if (!tooLate.signal.aborted) this.#ports.log.fault(fault)
     } finally {
       cancel()
-      this.#cancelLook?.()
+      this.#trouble.close()
       this.#unsubscribe()
       await this.#client.close().catch(this.#ports.log.fault)
     }
@@ -192,16 +193,8 @@ export class RelayLink {
     if (this.#driven.note(event) && agent !== undefined) void this.release(agent)
   }
 
-  /** From here on no turn is started and nothing is appended (R4); what runs is stopped. All that has the name. */
   #giveUp(name: string, holder: Holder): void {
-    const { admission, clock, advice = {}, log } = this.#ports
-    const key = agentKey(name)
-    for (const lease of admission.held) {
-      const { agent, held } = lease
-      if (!held || agent.name === undefined || agentKey(agent.name) !== key) continue
-      log.heldElsewhere(name, holder)
-      lease.fence(lostRefusal(agent, 'other-owner', clock.wallMs(), { ...advice, holder }))
-    }
+    giveUp(name, holder, this.#ports)
   }
 
   /** As one turn, which verifies the lease first. False: nothing of it was said, and it goes back to the relay. */
@@ -211,17 +204,5 @@ export class RelayLink {
     const sent = await this.#ports.panes().send(pane.blockId, message)
     if (sent.kind !== 'sent') this.#ports.log.undelivered(key, sent.kind)
     return sent.kind === 'sent'
-  }
-
-  #onTrouble(trouble: RelayTrouble): void {
-    this.#ports.log.trouble(trouble)
-    this.#cancelLook ??= this.#ports.clock.after(OVER_EVERY_MS, () => this.#lookWhetherOver())
-  }
-
-  #lookWhetherOver(): void {
-    this.#cancelLook = undefined
-    const { clock, log } = this.#ports
-    if (this.#client.leases.lastTrouble() === undefined) log.answered()
-    else this.#cancelLook = clock.after(OVER_EVERY_MS, () => this.#lookWhetherOver())
   }
 }

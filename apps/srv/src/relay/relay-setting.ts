@@ -10,6 +10,8 @@ export interface RelaySetting {
   /** Of this channel and shared root. */
   readonly install: string
   readonly token: RelayToken
+  /** For a relay of another TTL than the protocol's, in tests. */
+  readonly renewEveryMs?: number | undefined
   /** For jitter; Math.random unless given. */
   readonly random?: () => number
 }

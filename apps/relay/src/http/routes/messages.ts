@@ -2,7 +2,8 @@
 import type { FastifyReply } from 'fastify'
 import * as z from 'zod/mini'
 import { isMessageId, type Message } from '../../model/message.js'
-import { callerIn, keyFor, ownKey } from '../caller.js'
+import { tokenHash } from '../../model/token.js'
+import { callerIn, keyFor, ownKey, presentedToken } from '../caller.js'
 import type { HttpApp } from '../http-app.js'
 import { HttpError } from '../http-error.js'
 import type { HttpLimits } from '../http-limits.js'
@@ -72,10 +73,11 @@ export function addMessageRoutes(app: HttpApp, ports: MessagePorts, limits: Http
 export function addWakeRoute(app: HttpApp, wakes: Wakes): void {
   app.get('/reactive/wake', { config: { opens: 'token' } }, (request, reply) => {
     const { token } = callerIn(request)
+    const hash = tokenHash(presentedToken(request.headers) ?? '')
     if (wakes.isFull(token)) throw new HttpError(503, 'too many streams', { retryAfterMs: 5_000 })
     reply.hijack()
     request.socket.setTimeout(0)
-    wakes.add(token, reply.raw, streamHeaders(reply))
+    wakes.add({ token, hash, response: reply.raw }, streamHeaders(reply))
   })
 }
 

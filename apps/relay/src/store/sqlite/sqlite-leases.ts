@@ -132,14 +132,22 @@ export class SqliteLeases implements LeaseKeeper {
     const { account, agent, claimant, because, takeKey } = granting
     const holder: Holder = { ...claimant, epoch, acquiredAtMs: clock.wallMs() }
     table.put(granting, { holder, state: 'held', takes: withTake(record?.takes ?? [], takeKey) })
-    if (record === undefined) this.#counts.set(account, this.#count(account) + 1)
+    const isNew = record === undefined
+    if (isNew) this.#counts.set(account, this.#count(account) + 1)
     const ended = record?.state === 'held' && !live ? 'lapsed' : record?.state
     const from = record === undefined || ended === undefined ? undefined : { ...record.holder, state: ended }
     return {
       answer: { kind: 'held', epoch },
       // At once: whoever comes next in the same commit has to see it.
-      undo: renewals.renewed(granting),
+      undo: this.#undoGrant(account, isNew, renewals.renewed(granting)),
       committed: () => onChange({ account, agent, because, from, to: holder })
+    }
+  }
+
+  #undoGrant(account: string, isNew: boolean, forget: () => void): () => void {
+    return () => {
+      forget()
+      if (isNew) this.#counts.delete(account)
     }
   }
 
