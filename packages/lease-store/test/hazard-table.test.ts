@@ -13,10 +13,9 @@ const rows = readFileSync(here('README.md'), 'utf8')
 
 /** Each file with the titles that follow it. */
 function testsIn(cell: string): [string, string[]][] {
-  return [...cell.matchAll(/`([\w./-]+\.test\.ts)` ((?:"[^"]+"(?:, )?)+)/g)].map(([, file = '', titles = '']) => [
-    file,
-    [...titles.matchAll(/"([^"]+)"/g)].map(([, title = '']) => title)
-  ])
+  return [...cell.matchAll(/`([\w./-]+\.test\.ts)` ((?:"[^"]+"(?:, )?)+)/g)].map(
+    ([, file = '', titles = '']) => [file, [...titles.matchAll(/"([^"]+)"/g)].map(([, title = '']) => title)]
+  )
 }
 
 describe('the table of hazards', () => {
@@ -24,7 +23,10 @@ describe('the table of hazards', () => {
     const tests = testsIn(cell)
     expect(tests.length).toBeGreaterThan(0)
     for (const [file, titles] of tests) {
-      const source = readFileSync(file.startsWith('packages/') || file.startsWith('apps/') ? repository(file) : here(file), 'utf8')
+      const source = readFileSync(
+        file.startsWith('packages/') || file.startsWith('apps/') ? repository(file) : here(file),
+        'utf8'
+      )
       for (const title of titles) expect(source).toContain(title)
     }
   })

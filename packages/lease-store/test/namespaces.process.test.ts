@@ -192,7 +192,7 @@ function onRenamedHost(): void {
           name
         ]
         const root = diskFolder()
-        const holder = new Child(root, { through: container('box'), store: { ttlMs: 1_000 } })
+        const holder = new Child(root, { through: container('box'), store: { ttlMs: 2_500 } })
         const newcomer = new Child(root, { through: container(names === 'one name' ? 'box' : 'cask') })
         expect(await newcomer.do('hello')).toMatchObject({ pid: 1 })
         expect(await holder.do('claim', claim)).toMatchObject({ kind: 'granted' })

@@ -21,7 +21,7 @@ export interface Told {
   /** What statfs says the file system is. */
   readonly fileSystem?: number
   /** `nothing`: it says yes and locks nothing; else the error that it fails with. */
-  readonly flock?: 'nothing' | keyof typeof constants.errno
+  readonly flock?: 'nothing' | keyof typeof constants.errno | undefined
   readonly inotify?: keyof typeof constants.errno
   /** So many renames fail, as if somebody had the file open on Windows. */
   readonly busyRenames?: number
