@@ -19,6 +19,7 @@ import { createProgress } from './progress.js'
 import { fail, refuse } from './report.js'
 import { listenForSignals } from './signals.js'
 import { type WaitResult, waitForAgent } from './wait-for-agent.js'
+import { warnOfFolder } from './warn-of-folder.js'
 
 export interface RunFlags extends CommonFlags {
   readonly agent: AgentRef
@@ -74,6 +75,7 @@ export async function run(
       signal: signals.interrupted
     })
     if (result.kind === 'ended') return result.exitCode
+    warnOfFolder(sharedRoot)
     if (result.kind === 'refused') return refuse(flags, result.refusal)
     return await drive(result.lease, {
       flags,

@@ -14,6 +14,7 @@ import {
 } from 'node:fs'
 import { errnoOf, ioFault } from './lease-fault.js'
 import { randomUuid } from './random-uuid.js'
+import { despiteSharing } from './sharing-violation.js'
 import { SAFE } from './small-file.js'
 
 const MODE = 0o644
@@ -91,7 +92,7 @@ export function syncFolder(folder: string): void {
 /** Removes a file of ours; that it is not there is fine. Not synced: the caller bears its return. */
 export function removeFile(path: string): void {
   try {
-    unlinkSync(path)
+    despiteSharing(() => unlinkSync(path))
   } catch (error) {
     if (errnoOf(error) !== 'ENOENT') throw ioFault('remove', path, error)
   }
@@ -118,7 +119,7 @@ function createAnew(path: string): number {
 
 function renameOver(temporary: string, path: string): void {
   try {
-    renameSync(temporary, path)
+    despiteSharing(() => renameSync(temporary, path))
   } catch (error) {
     if (errnoOf(error) !== 'EISDIR') throw error
     moveAside(path)

@@ -7,23 +7,13 @@ import { describe, expect, it } from 'vitest'
 import { LeaseStore } from '../src/index.js'
 import { Child } from './harness/child.js'
 import { diskFolder } from './harness/folder.js'
+import { canMount, mounted, seenBy } from './harness/mounts.js'
 import { claimed, Files, request, UID } from './harness/parties.js'
 
 const claim = { agent: { uid: UID }, blockId: 'child' }
 const LONG = { ttlMs: 600_000 }
 const NOBODY = 65_534
 const isRoot = process.getuid?.() === 0
-const unshare = isRoot ? ['unshare', '-m'] : ['unshare', '--user', '--map-root-user', '-m']
-
-/** A mount of its own over `folder`, which only the child and its children see. */
-function mounted(how: string, folder: string): string[] {
-  return [...unshare, 'sh', '-c', `${how} && shift && exec "$@"`, 'sh', folder]
-}
-
-function mountsWork(): boolean {
-  const [command, ...args] = mounted('mount -t tmpfs -o size=64k tmpfs "$1"', '/mnt')
-  return spawnSync(command as string, [...args, 'true']).status === 0
-}
 
 /** Everything in a folder, with its bytes. */
 function contents(folder: string): Record<string, string> {
@@ -156,23 +146,22 @@ describe('a limit on the size of files, as a disk that stops taking bytes', () =
   })
 })
 
-if (mountsWork()) onMounts()
+const SMALL = 'mount -t tmpfs -o size=64k tmpfs "$1"'
+
+if (canMount(() => SMALL)) onMounts()
 
 /** Where no mount can be made, the limits above and the folders of somebody else stand for these. */
 function onMounts(): void {
   describe('a full disk', () => {
-    /** Seen from outside: the child has the mount for itself. */
-    const seenBy = (child: Child, path: string) => `/proc/${child.pid}/root${path}`
-
     async function full(store: object) {
       const root = diskFolder()
       const child = new Child(root, {
         store,
-        through: mounted('mount -t tmpfs -o size=64k tmpfs "$1"', root)
+        through: mounted(SMALL, root)
       })
       await child.do('claim', claim)
       expect(await child.do('fill', { path: `${root}/filler` })).toEqual({ kind: 'ENOSPC' })
-      const folder = seenBy(child, `${root}/leases`)
+      const folder = seenBy(child.pid, `${root}/leases`)
       return { root, child, folder, before: contents(folder), files: new Files(`${root}/leases/${UID}`) }
     }
 
@@ -201,7 +190,7 @@ function onMounts(): void {
       const { child, root } = await full(LONG)
       const another = { agent: { uid: 'new' }, blockId: 'b' }
       expect(await child.do('rival', another)).toMatchObject({ name: 'LeaseFault', errno: 'ENOSPC' })
-      execFileSync('rm', [seenBy(child, `${root}/filler`)])
+      execFileSync('rm', [seenBy(child.pid, `${root}/filler`)])
       expect(await child.do('rival', another)).toMatchObject({ kind: 'granted' })
     })
   })

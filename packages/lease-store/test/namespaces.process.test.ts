@@ -153,6 +153,66 @@ function inNamespaces(): void {
   })
 }
 
+/** A host name of its own, in the namespaces that everybody else has. */
+function named(name: string): string[] {
+  return [...unshare, '-u', 'sh', '-c', 'hostname "$0" && exec "$@"', name]
+}
+
+if (works(named('renamed'))) onRenamedHost()
+
+function onRenamedHost(): void {
+  describe('a host that was renamed', () => {
+    it('is still this host: who lives there stays, who is dead goes at once', async () => {
+      const { store, child, host } = await holderIn(named('renamed-meanwhile'))
+      expect(host.hostname).toBe('renamed-meanwhile')
+      expect(await store.claim(request())).toMatchObject({
+        kind: 'refused',
+        holder: { place: 'this-host', hostname: 'renamed-meanwhile' }
+      })
+      await child.signal('SIGKILL')
+      expect(await store.claim(request())).toMatchObject({ kind: 'granted', previous: { why: 'dead' } })
+    })
+  })
+
+  describe('containers with a name, a pid 1 and mounts of their own', () => {
+    it.each(['one name', 'two names'])(
+      'keep each other out, and follow each other after a TTL (%s)',
+      async (names) => {
+        const container = (name: string) => [
+          ...unshare,
+          '-p',
+          '-m',
+          '-u',
+          '-f',
+          '--mount-proc',
+          '--kill-child',
+          'sh',
+          '-c',
+          'hostname "$0" && exec "$@"',
+          name
+        ]
+        const root = diskFolder()
+        const holder = new Child(root, { through: container('box'), store: { ttlMs: 2_500 } })
+        const newcomer = new Child(root, { through: container(names === 'one name' ? 'box' : 'cask') })
+        expect(await newcomer.do('hello')).toMatchObject({ pid: 1 })
+        expect(await holder.do('claim', claim)).toMatchObject({ kind: 'granted' })
+        expect(await holder.do('renewForEver')).toEqual({ kind: 'renewing' })
+        expect(await newcomer.do('claim', { ...claim, blockId: 'n' })).toMatchObject({
+          kind: 'refused',
+          holder: { pid: 1, place: 'this-host' }
+        })
+        await holder.end()
+        await newcomer.do('wait', { uid: UID })
+        expect(await newcomer.do('claim', { ...claim, blockId: 'n' })).toMatchObject({
+          kind: 'granted',
+          lease: { epoch: 2 },
+          previous: { why: 'expired' }
+        })
+      }
+    )
+  })
+}
+
 /** Real processes that only say that they live in another namespace, where none can be made. */
 function withStandIns(): void {
   const here = readHostIdentity()

@@ -1,9 +1,18 @@
-/** Whatever stands in the files: no error but LeaseFault, no grant while somebody may hold, none withheld for ever. */
+/**
+ * Whatever stands in the files: no error but LeaseFault, no grant while somebody may hold, none withheld for ever.
+ * AGENTMUX_FUZZ_INPUTS=100000 tries so many contents, over all properties, instead of a few hundred each.
+ */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { LeaseFault, type LeaseStore } from '../src/index.js'
 import { HERE, instance, olderRecord, type Party, party, TTL_MS } from './harness/parties.js'
+
+/** Contents to try in each of the four properties, unless the environment asks for more. */
+const FULL = Math.ceil(Number(process.env.AGENTMUX_FUZZ_INPUTS ?? 0) / 4)
+const inputs = (usual: number) => ({ numRuns: Math.max(usual, FULL) })
+/** A full count takes minutes. */
+const TIMEOUT = { timeout: Math.max(60_000, FULL * 100) }
 
 let keys = 0
 
@@ -13,6 +22,11 @@ function fresh({ root }: Party) {
   mkdirSync(`${root}/leases`, { recursive: true })
   const stem = `${root}/leases/${uid}`
   return { uid, lease: `${stem}.lease.json`, epoch: `${stem}.epoch`, lock: `${stem}.lock` }
+}
+
+/** Or a folder of ten thousands of files is what is measured. */
+function remove({ lease, epoch, lock }: ReturnType<typeof fresh>): void {
+  for (const path of [lease, epoch, lock]) rmSync(path, { recursive: true, force: true })
 }
 
 function claim(store: LeaseStore, uid: string) {
@@ -76,19 +90,19 @@ async function expectWatchedThenGranted(
   // The largest TTL that a record can ask for; then nothing keeps the key.
   await all.clock.advance(600_000)
   expect((await claim(store, file.uid)).kind).toBe('granted')
-  rmSync(file.lease)
+  remove(file)
 }
 
 describe('any bytes in place of a lease', () => {
-  it('are watched, not overwritten, and do not stay in the way', async () => {
+  it('are watched, not overwritten, and do not stay in the way', TIMEOUT, async () => {
     const all = party()
     await fc.assert(
       fc.asyncProperty(bytes, (content) => expectWatchedThenGranted(all, content, fresh(all))),
-      { numRuns: 200 }
+      inputs(200)
     )
   })
 
-  it('that once were a record of somebody elsewhere are watched, too', async () => {
+  it('that once were a record of somebody elsewhere are watched, too', TIMEOUT, async () => {
     const all = party()
     const uid = 'somebody'
     await fc.assert(
@@ -99,16 +113,17 @@ describe('any bytes in place of a lease', () => {
           lease: `${all.root}/leases/${uid}.lease.json`
         })
       ),
-      { numRuns: 300 }
+      inputs(300)
     )
   })
 
-  it('throw nothing but LeaseFault at whoever held it', async () => {
+  it('throw nothing but LeaseFault at whoever held it', TIMEOUT, async () => {
     const all = party()
     const mine = all.store()
     await fc.assert(
       fc.asyncProperty(fc.oneof(bytes, damaged(remote('x', all.clock))), async (content) => {
-        const { uid, lease: path } = fresh(all)
+        const file = fresh(all)
+        const { uid, lease: path } = file
         const result = await claim(mine, uid)
         if (result.kind !== 'granted') throw new Error(result.kind)
         writeFileSync(path, content)
@@ -122,9 +137,9 @@ describe('any bytes in place of a lease', () => {
           else expect(outcome).toMatchObject({ kind: expect.stringMatching(/^(lost|not-held)$/) })
         }
         expect(readFileSync(path).equals(content)).toBe(true)
-        rmSync(path)
+        remove(file)
       }),
-      { numRuns: 200 }
+      inputs(200)
     )
   })
 })
@@ -136,11 +151,12 @@ describe('any bytes in place of a counter', () => {
     fc.nat().map((value) => Buffer.from(String(value)))
   )
 
-  it('never bring back an epoch that was given', async () => {
+  it('never bring back an epoch that was given', TIMEOUT, async () => {
     const all = party()
     await fc.assert(
       fc.asyncProperty(fc.array(counters, { minLength: 1, maxLength: 4 }), async (contents) => {
-        const { uid, epoch: path, lease } = fresh(all)
+        const file = fresh(all)
+        const { uid, epoch: path } = file
         const given: number[] = []
         for (const content of [undefined, ...contents]) {
           const store = all.store({ instance: instance() })
@@ -159,9 +175,9 @@ describe('any bytes in place of a counter', () => {
         }
         expect(given).toEqual([...new Set(given)].sort((one, other) => one - other))
         for (const epoch of given) expect(Number.isSafeInteger(epoch)).toBe(true)
-        rmSync(lease)
+        remove(file)
       }),
-      { numRuns: 200 }
+      inputs(200)
     )
   })
 })

@@ -13,6 +13,7 @@ export {
   waitRanOutRefusal
 } from './build-refusal.js'
 export { deniedMessage, lanDeniedMessage, wanDeniedMessage } from './denied-message.js'
+export { doubtfulFolderWarning } from './doubtful-folder-message.js'
 export { durationText, heldForText, remainingText } from './duration-text.js'
 export { EXIT_CODES, type ExitCode } from './exit-codes.js'
 export { handingOverMessage } from './handing-over-message.js'

@@ -21,6 +21,7 @@ import { relayUrlProblem } from '../relay/relay-url-problem.js'
 import { fail } from '../report.js'
 import { sharedRoot } from '../shared-root.js'
 import { VERSION } from '../version.js'
+import { warnOfFolder } from '../warn-of-folder.js'
 import { alreadyRuns } from './about-daemon.js'
 import { takeAuthKey } from './auth-key.js'
 import { composeDaemon, type Daemon } from './compose-daemon.js'
@@ -101,6 +102,9 @@ export async function serve(flags: ServeFlags, crashes: CrashHandler): Promise<n
             },
       url: () => url
     })
+    const doubts = warnOfFolder(shared)
+    if (doubts !== '')
+      log.warn({ event: 'doubtful-folder', shared, fileSystem: doubts }, 'leases are only watched')
     url = await listen(daemon, flags.port)
     const path = daemonFilePath(shared, channel)
     const onExit = () => daemon.panes.killAll()

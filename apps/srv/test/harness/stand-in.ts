@@ -24,18 +24,24 @@ export interface StandIn {
   /** From the moment this file exists the lease folder does not answer. */
   readonly freeze?: string
   readonly full?: boolean
+  /** What statfs says the file system is. */
+  readonly fileSystem?: number
+  /** The number of the error that flock fails with there; 0: it says yes and does nothing. */
+  readonly flock?: number
   /** Gets a line `FROM TO SIGNAL` for each signal sent. */
   readonly killLog?: string
 }
 
 /** The variables that put the library in. */
-export function standIn(scene: Scene, { freeze, full, killLog }: StandIn): Record<string, string> {
+export function standIn(scene: Scene, { freeze, full, fileSystem, flock, killLog }: StandIn): Record<string, string> {
   library ??= build()
   return {
     LD_PRELOAD: library,
     STAND_IN_FOLDER: scene.leases,
     ...(freeze === undefined ? {} : { STAND_IN_FREEZE: freeze }),
     ...(full ? { STAND_IN_FULL: '1' } : {}),
+    ...(fileSystem === undefined ? {} : { STAND_IN_TYPE: String(fileSystem) }),
+    ...(flock === undefined ? {} : { STAND_IN_FLOCK: String(flock) }),
     ...(killLog === undefined ? {} : { STAND_IN_KILL_LOG: killLog })
   }
 }

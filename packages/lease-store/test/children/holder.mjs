@@ -30,6 +30,7 @@ const operations = {
   release: () => store.release(lease),
   look: ({ uid }) => store.liveHolderOtherThan(uid, ''),
   list: () => store.list(),
+  doubts: () => ({ kind: store.doubts() ?? 'none' }),
   wait: ({ uid }) => store.waitForRelease(uid),
   /** Renews for as long as the process lives, without a pause. */
   renewForEver: () => {

@@ -15,6 +15,7 @@ export interface ChildOptions {
   readonly store?: object
   /** What the child is started through: `['unshare', '-p', …]`. */
   readonly through?: readonly string[]
+  readonly env?: NodeJS.ProcessEnv
 }
 
 export class Child {
@@ -23,9 +24,12 @@ export class Child {
   readonly #refusals: ((error: Error) => void)[] = []
   #errors = ''
 
-  constructor(root: string, { store = {}, through = [] }: ChildOptions = {}) {
+  constructor(root: string, { store = {}, through = [], env = {} }: ChildOptions = {}) {
     const command = [...through, process.execPath, HOLDER, root, JSON.stringify(store)]
-    this.process = spawn(command[0] as string, command.slice(1), { stdio: 'pipe' })
+    this.process = spawn(command[0] as string, command.slice(1), {
+      stdio: 'pipe',
+      env: { ...process.env, ...env }
+    })
     this.process.stderr?.on('data', (data) => {
       this.#errors += data
     })

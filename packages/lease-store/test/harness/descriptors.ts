@@ -20,14 +20,27 @@ export function openFilesOf(pid: number | 'self'): string[] {
 
 /** How many inotify watches this process has, on whatever. */
 export function watches(): number {
+  return watchesOf('self')
+}
+
+/** The same of another one; none once it has ended. */
+export function watchesOf(pid: number | 'self'): number {
   let count = 0
-  for (const descriptor of readdirSync('/proc/self/fdinfo')) {
+  for (const descriptor of namesIn(`/proc/${pid}/fdinfo`)) {
     try {
-      const info = readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1')
+      const info = readFileSync(`/proc/${pid}/fdinfo/${descriptor}`, 'latin1')
       count += info.split('\n').filter((line) => line.startsWith('inotify ')).length
     } catch {
       // It was the one that read the list.
     }
   }
   return count
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
 }
