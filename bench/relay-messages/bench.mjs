@@ -25,7 +25,7 @@ const options = readOptions(
   { messages: 10_000, agents: 10, store: 'sqlite', breaks: 8, disk: '', json: false }
 )
 const DELIVERER = fileURLToPath(new URL('deliverer.mjs', import.meta.url))
-const SENDERS = 8
+const SENDERS = 32
 // Each of some ten processes is ended with this one, in all its restarts.
 process.setMaxListeners(64)
 const QUEUE = 100_000

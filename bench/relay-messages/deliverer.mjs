@@ -10,7 +10,7 @@ import { holder, RelayClient } from '../relay/relay-client.mjs'
 const [url, token, name, log, agentList] = process.argv.slice(2)
 const agents = agentList.split(',')
 const us = holder(name)
-const client = new RelayClient(url, token, 4)
+const client = new RelayClient(url, token, agents.length)
 const file = openSync(log, 'a')
 const TAKE_SHARE = 0.1
 const FAIL_SHARE = 0.02
