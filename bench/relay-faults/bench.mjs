@@ -30,6 +30,8 @@ const chosen = Object.entries(ALL).filter(
   ([name]) => options.only === '' || options.only.split(',').includes(name)
 )
 inOwnNetwork()
+// Each of some ten processes is ended with this one.
+process.setMaxListeners(32)
 const cluster = await EtcdCluster.start(3, diskParent(options.disk), await Cables.lay(3))
 const token = newToken(['--etcd', cluster.urls.join(',')])
 const relays = await Promise.all(

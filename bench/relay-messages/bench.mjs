@@ -25,8 +25,12 @@ const options = readOptions(
   { messages: 10_000, agents: 10, store: 'sqlite', breaks: 8, disk: '', json: false }
 )
 const DELIVERER = fileURLToPath(new URL('deliverer.mjs', import.meta.url))
-const SENDERS = 8
+const SENDERS = 32
+// Each of some ten processes is ended with this one, in all its restarts.
+process.setMaxListeners(64)
 const QUEUE = 100_000
+const LOOK_MS = 1_000
+const QUIET_LOOKS = 20
 
 const machine = machineLine()
 const folder = freshFolder(diskParent(options.disk))
@@ -52,7 +56,7 @@ for (const deliverer of deliverers) await endDeliverer(deliverer, 'SIGTERM')
 const seconds = (performance.now() - beganMs) / 1_000
 await relay.end()
 await cluster?.stop()
-const result = judge()
+const result = { ...judge(), seconds }
 if (options.json) process.stdout.write(`${JSON.stringify({ machine, ...result }, undefined, 2)}\n`)
 else process.stdout.write(report(result))
 process.exit(result.doubled.length + result.unexplained.length > 0 ? 1 : 0)
@@ -92,13 +96,15 @@ async function breakThings() {
   }
 }
 
-/** Nothing has been delivered for a while although the deliverers run: the queues are empty. */
+/** All is delivered or explained, or nothing happens any more although the deliverers run: the queues are empty. */
 async function drained() {
-  for (let before = -1; ; ) {
+  let before = -1
+  for (let quiet = 0; quiet < QUIET_LOOKS; ) {
+    await sleep(LOOK_MS)
     const now = readFileSync(log).length
-    if (now === before) return
+    quiet = now === before ? quiet + 1 : 0
     before = now
-    await sleep(3_000)
+    if (quiet > 0 && judge().unexplained.length === 0) return
   }
 }
 
@@ -147,8 +153,7 @@ function judge() {
     restarts,
     kills,
     takeOvers,
-    returned,
-    seconds
+    returned
   }
 }
 

@@ -10,11 +10,13 @@ import { holder, RelayClient } from '../relay/relay-client.mjs'
 const [url, token, name, log, agentList] = process.argv.slice(2)
 const agents = agentList.split(',')
 const us = holder(name)
-const client = new RelayClient(url, token, 4)
+const client = new RelayClient(url, token, agents.length)
 const file = openSync(log, 'a')
-const TAKE_SHARE = 0.02
+const TAKE_SHARE = 0.1
 const FAIL_SHARE = 0.02
-const PAUSE_MS = 20
+/** Whoever holds an agent looks often, whoever does not seldom: the asking alone must not be the load. */
+const HOLDER_PAUSE_MS = 50
+const OTHER_PAUSE_MS = 500
 const RETRY_MS = 50
 
 let ending = false
@@ -70,7 +72,8 @@ async function serve(agent) {
       if (status === 200) say(`took ${agent}`)
     }
     if (status === 200) await deliverAll(agent)
-    await sleep(PAUSE_MS + Math.random() * PAUSE_MS)
+    const pauseMs = status === 200 ? HOLDER_PAUSE_MS : OTHER_PAUSE_MS
+    await sleep(pauseMs * (0.5 + Math.random()))
   }
 }
 

@@ -7,8 +7,8 @@ import { expect, test } from 'vitest'
 const BENCH = fileURLToPath(new URL('../../../bench/relay-messages/bench.mjs', import.meta.url))
 
 test.each([
-  ['sqlite', 600],
-  ['etcd', 200]
+  ['sqlite', 300],
+  ['etcd', 100]
 ])(
   '%s: %i messages with kills of the relay and of deliverers: none twice, none lost unexplained',
   (store, count) => {

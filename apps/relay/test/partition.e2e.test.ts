@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
 const BENCH = fileURLToPath(new URL('../../../bench/relay-faults/bench.mjs', import.meta.url))
-const CLAIMS = 300
+const CLAIMS = 240
 
 test('the leader cut off from the others, not from those who ask it: at most unavailable, never wrong', () => {
   const args = ['--claims', String(CLAIMS), '--only', 'the leader cut off', '--disk', tmpdir(), '--json']
