@@ -33,7 +33,10 @@ export interface StandIn {
 }
 
 /** The variables that put the library in. */
-export function standIn(scene: Scene, { freeze, full, fileSystem, flock, killLog }: StandIn): Record<string, string> {
+export function standIn(
+  scene: Scene,
+  { freeze, full, fileSystem, flock, killLog }: StandIn
+): Record<string, string> {
   library ??= build()
   return {
     LD_PRELOAD: library,
