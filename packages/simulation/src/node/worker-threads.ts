@@ -28,6 +28,8 @@ export function workerThreads(thread: Thread, start: StartThread) {
     readonly #listeners: { event: string; listener: Listener }[] = []
     readonly #thread: Thread
     readonly #inbox: Listener[] = []
+    /** What came before anybody listened. */
+    readonly #early: unknown[] = []
     readonly #send: (message: unknown) => void
 
     constructor(_url: unknown, options: { workerData?: unknown }) {
@@ -38,13 +40,16 @@ export function workerThreads(thread: Thread, start: StartThread) {
       const port: ThreadPort = {
         postMessage: toUs,
         on: (event, listener) => {
-          if (event === 'message') this.#inbox.push(listener)
+          if (event !== 'message') return
+          this.#inbox.push(listener)
+          for (const message of this.#early.splice(0)) listener(message as never)
         }
       }
       this.#thread = start(thread, options.workerData, port)
       this.#send = channel(
         () => this.#thread,
         (message) => {
+          if (this.#inbox.length === 0) this.#early.push(message)
           for (const listener of [...this.#inbox]) listener(message as never)
         }
       )

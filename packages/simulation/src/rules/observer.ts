@@ -85,7 +85,9 @@ export class Observer {
     if (leaseOf !== undefined) this.leases.removed(process, this.seat(process.host, leaseOf), inode.data)
   }
 
-  signalled(_by: Process, _to: Process, _signal: string): void {}
+  signalled(by: Process, to: Process, signal: string): void {
+    this.world.history.note(by.label, `sends ${signal} to pid ${to.pid}`)
+  }
 
   exited(process: Process): void {
     this.drivers.exited(process)
