@@ -6,12 +6,12 @@ import { SandboxPool } from './kernel/sandbox.js'
 import { Killed } from './kernel/thread.js'
 import { bundlePrograms } from './run/bundles.js'
 import { runHistory } from './run/history-of.js'
-import { planOf } from './run/plan.js'
+import { planOf, type Tier } from './run/plan.js'
 import { shrink } from './run/shrink.js'
 import { storyOf } from './run/story.js'
 
 const REPOSITORY = join(dirname(fileURLToPath(import.meta.url)), '../../..')
-const USAGE = `usage: simulate [--seeds N] [--first SEED] [--hosts H] [--agents A] [--seconds S] [--sources DIR] [--keep-going] [--story]
+const USAGE = `usage: simulate [--seeds N] [--first SEED] [--hosts H] [--agents A] [--tier lan|relay|none] [--seconds S] [--sources DIR] [--keep-going] [--story]
 example: npm run simulate -- --seeds 200 --hosts 2 --agents 3`
 
 const { values: flags } = parseArgs({
@@ -23,6 +23,7 @@ const { values: flags } = parseArgs({
     seconds: { type: 'string', default: 'Infinity' },
     sources: { type: 'string', default: REPOSITORY },
     'keep-going': { type: 'boolean', default: false },
+    tier: { type: 'string' },
     story: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false }
@@ -43,7 +44,7 @@ async function main(): Promise<number> {
   const [seeds, first, hosts, agents, seconds] = [flags.seeds, flags.first, flags.hosts, flags.agents, flags.seconds].map(
     Number
   ) as [number, number, number, number, number]
-  const parts = { bundles: await bundlePrograms({ sources: flags.sources, repository: REPOSITORY }), pool: new SandboxPool() }
+  const parts = { bundles: await bundlePrograms({ sources: flags.sources, repository: REPOSITORY }), pool: new SandboxPool(), relayPackage: join(REPOSITORY, 'apps/relay/package.json') }
   const startedMs = performance.now()
   const total = { seeds: 0, events: 0, virtualMs: 0, violations: 0 }
   const elapsed = () => (performance.now() - startedMs) / 1_000
@@ -52,7 +53,7 @@ async function main(): Promise<number> {
     `${total.violations} violations, ${Math.round(total.events / elapsed())} events/s, ${Math.round(elapsed())} s`
   let shownMs = startedMs
   for (let seed = first; seed < first + seeds && elapsed() < seconds; seed++) {
-    const plan = planOf(seed, { hosts, agents })
+    const plan = planOf(seed, { hosts, agents, ...tierOf(flags.tier) })
     const outcome = runHistory(plan, parts)
     await new Promise((resolve) => setImmediate(resolve))
     total.seeds++
@@ -85,6 +86,10 @@ async function main(): Promise<number> {
   if (process.stderr.isTTY) process.stderr.write('\n')
   console.log(summary())
   return total.violations === 0 ? 0 : 1
+}
+
+function tierOf(text: string | undefined): { tier?: Tier } {
+  return text === 'lan' || text === 'relay' || text === 'none' ? { tier: text } : {}
 }
 
 process.exitCode = await main()

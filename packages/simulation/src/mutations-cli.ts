@@ -39,7 +39,7 @@ async function tryPatch(file: string): Promise<Found | string> {
     }
     const applied = spawnSync('git', ['apply', '--whitespace=nowarn', file], { cwd: folder, encoding: 'utf8' })
     if (applied.status !== 0) return `does not apply: ${applied.stderr.trim()}`
-    const parts = { bundles: await bundlePrograms({ sources: folder, repository: REPOSITORY }), pool: new SandboxPool() }
+    const parts = { bundles: await bundlePrograms({ sources: folder, repository: REPOSITORY }), pool: new SandboxPool(), relayPackage: join(REPOSITORY, 'apps/relay/package.json') }
     const { hosts, agents } = shapeOf(readFileSync(file, 'utf8'))
     const first = Number(flags.first)
     for (let seed = first; seed < first + Number(flags.seeds); seed++) {

@@ -7,6 +7,8 @@ import type { SandboxPool } from './sandbox.js'
 
 export interface HostOptions {
   readonly name: string
+  /** On the network. */
+  readonly address: string
   /** By how much its clocks run fast, as a share. */
   readonly drift: number
   /** How wrong its wall clock is at the beginning, milliseconds. */
@@ -21,6 +23,7 @@ export class Host {
   readonly pool: SandboxPool
   readonly observer: Observer
   readonly name: string
+  readonly address: string
   readonly disk = new Disk()
   readonly processes = new Map<number, Process>()
   bootId = ''
@@ -40,6 +43,7 @@ export class Host {
     this.pool = parts.pool
     this.observer = parts.observer
     this.name = options.name
+    this.address = options.address
     this.#drift = options.drift
     this.#wallAheadUs = BEGINNING_MS * 1_000 + options.skewMs * 1_000
     this.#bootedAtUs = world.nowUs - world.random.int(20_000_000, 900_000_000)

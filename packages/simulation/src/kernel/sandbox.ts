@@ -21,10 +21,17 @@ export class Sandbox {
   readonly Error: ErrorConstructor
   readonly intrinsics: Intrinsics
 
+  /**
+   * The same function, as one of the realm: what waits for a promise runs in the realm of the function that waits, and a promise
+   * of the realm would have to wait for the world outside.
+   */
+  readonly inside: <F extends (...args: never[]) => unknown>(run: F) => F
+
   constructor() {
     this.realm = vm.createContext({}, { microtaskMode: 'afterEvaluate' }) as Realm
     this.Promise = vm.runInContext('Promise', this.realm) as PromiseConstructor
     this.Error = vm.runInContext('Error', this.realm) as ErrorConstructor
+    this.inside = vm.runInContext('(run) => (...args) => run(...args)', this.realm) as Sandbox['inside']
     this.intrinsics = vm.runInContext('({ Date, Math, Atomics })', this.realm) as Intrinsics
   }
 

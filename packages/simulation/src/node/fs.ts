@@ -241,6 +241,9 @@ export function fileSystem(thread: Thread) {
       if (inode.kind !== 'folder') throw fail('ENOTDIR', 'scandir', path)
       return [...inode.entries.keys()].sort()
     },
+    chmodSync(path: string) {
+      enter(path)
+    },
     existsSync(path: string): boolean {
       enter(path)
       return find(path) !== undefined

@@ -76,6 +76,7 @@ export function processOf(thread: Thread, modules: (name: string) => unknown) {
     env: { ...process.environment },
     versions: { node: '20.19.0' },
     geteuid: () => USER,
+    getuid: () => USER,
     emitWarning: () => {},
     hrtime: { bigint: () => BigInt(host.monotonicUs) * 1_000n },
     getBuiltinModule: modules,

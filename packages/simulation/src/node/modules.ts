@@ -1,7 +1,9 @@
 /** What `require` gives to the code of a simulated thread: the modules of Node that touch the world, on the simulated one. */
 import * as crypto from 'node:crypto'
 import * as events from 'node:events'
+import * as net from 'node:net'
 import * as path from 'node:path'
+import * as stream from 'node:stream'
 import * as util from 'node:util'
 import type { Thread } from '../kernel/thread.js'
 import { fileSystem } from './fs.js'
@@ -36,10 +38,15 @@ export function modulesOf(
     path,
     util,
     events,
+    net,
+    stream,
+    dgram: {},
     os: {
       hostname: () => host.name,
       uptime: () => Math.floor(host.bootUs / 10_000) / 100,
-      networkInterfaces: () => ({})
+      networkInterfaces: () => ({
+        lan0: [{ address: host.address, cidr: `${host.address}/16`, family: 'IPv4', internal: false }]
+      })
     },
     perf_hooks: { performance: performanceOf(thread) },
     'timers/promises': {

@@ -12,6 +12,7 @@ import {
 } from '@agentmux/host-admission'
 import { createSystemClock } from '@agentmux/lease-model'
 import { createInstanceIdentity, readHostIdentity } from '@agentmux/lease-store'
+import { type Elsewhere, elsewhere } from './elsewhere.js'
 import type { Answer, Question, System } from './system.js'
 
 const TTL_MS = 15_000
@@ -46,14 +47,18 @@ export function main(system: System): void {
     onFault: (agent, fault) => system.tell({ kind: 'note', text: `fault with ${agent.uid}: ${textOf(fault)}` })
   })
 
+  const wanted = () => [...panes.values()].filter((pane) => pane.wanted && pane.lease?.held === true)
+  const tiers: Elsewhere = elsewhere(system, { clock, admission, wanted: () => wanted().map(({ uid }) => uid) })
+
   async function acquire(pane: Pane): Promise<HeldAgentLease | undefined> {
     const agent = { uid: pane.uid }
     const kept = admission.holds.refusalFor(agent)
     if (kept !== undefined) return undefined
+    if (await tiers.heldElsewhere(agent, pane.closing.signal)) return undefined
     const idle = () => admission.held.size === 0 && panes.size === 1 && takingOver === 0
     const wasIdle = idle()
     const before = system.writes()
-    const result = await admission.acquire(agent, { blockId: pane.block, signal: pane.closing.signal })
+    const result = await admission.acquire({ ...agent, name: pane.uid }, { blockId: pane.block, signal: pane.closing.signal })
     if (result.kind !== 'granted') {
       system.tell({ kind: 'refused', uid: pane.uid, why: result.refusal.kind, writes: system.writes() - before, idle: wasIdle && idle() })
       return undefined
@@ -84,6 +89,7 @@ export function main(system: System): void {
       { ownGroup: true }
     )
     if (started.kind === 'lost') return
+    tiers.started(uid)
     while (!ended && lease.held && pane.wanted) {
       await pause(pane, 500 + system.random() * 6_000)
       if (ended || !pane.wanted) break
@@ -106,6 +112,7 @@ export function main(system: System): void {
       const { lease } = pane
       if (lease !== undefined) await giveUp(lease)
       pane.lease = undefined
+      if (lease !== undefined) await tiers.ended(pane.uid)
       if (pane.wanted) await pause(pane, 300 + system.random() * 2_500)
     }
     panes.delete(pane.uid)
@@ -205,10 +212,17 @@ export function main(system: System): void {
     if (result.kind === 'free' || result.kind === 'released') open(uid)
   }
 
+  async function takeAtRelay(uid: string): Promise<void> {
+    if (await tiers.takeAtRelay(uid)) open(uid)
+  }
+
   system.answer((question) => letGo(question))
   Object.assign(system.orders, {
     open,
     close,
+    takeAtRelay: (uid: string) => {
+      takeAtRelay(uid).catch((fault) => system.tell({ kind: 'note', text: `take at the relay of ${uid}: ${textOf(fault)}` }))
+    },
     takeOver: (uid: string) => {
       takingOver++
       takeOverOf(uid)

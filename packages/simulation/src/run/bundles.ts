@@ -8,15 +8,19 @@ import vm from 'node:vm'
 import { build, type Plugin } from 'esbuild'
 
 export type Factory = (require: (name: string) => unknown, module: { exports: Record<string, unknown> }) => void
-export type ProgramName = 'daemon' | 'store-user' | 'watchdog'
+export type ProgramName = 'daemon' | 'store-user' | 'watchdog' | 'relay'
 export type Bundles = Readonly<Record<ProgramName, vm.Script>>
 
 /** `sources`: the folder whose packages/ and apps/ are run; `repository`: where what they depend on is installed. */
 export async function bundlePrograms(folders: { sources: string; repository: string }): Promise<Bundles> {
   const programs = join(folders.repository, 'packages/simulation/src/programs')
-  const one = async (entry: string, name: string) => {
+  const one = async (from: string | { readonly text: string }, name: string) => {
+    const entry =
+      typeof from === 'string'
+        ? { entryPoints: [from] }
+        : { stdin: { contents: from.text, resolveDir: folders.sources, loader: 'ts' as const } }
     const result = await build({
-      entryPoints: [entry],
+      ...entry,
       bundle: true,
       write: false,
       format: 'cjs',
@@ -33,12 +37,25 @@ export async function bundlePrograms(folders: { sources: string; repository: str
       filename: `${name}.js`
     })
   }
-  const [daemon, storeUser, watchdog] = await Promise.all([
+  const relaySource = join(folders.sources, 'apps/relay/src')
+  const [daemon, storeUser, watchdog, relay] = await Promise.all([
     one(join(programs, 'daemon.ts'), 'daemon'),
     one(join(programs, 'store-user.ts'), 'store-user'),
-    one(join(folders.sources, 'packages/host-admission/src/watchdog-thread.ts'), 'watchdog')
+    one(join(folders.sources, 'packages/host-admission/src/watchdog-thread.ts'), 'watchdog'),
+    one({ text: relayEntry(join(programs, 'relay.ts'), relaySource) }, 'relay')
   ])
-  return { daemon, 'store-user': storeUser, watchdog }
+  return { daemon, 'store-user': storeUser, watchdog, relay }
+}
+
+/** The relay is an app, and nothing is imported from an app but by whoever runs it: its parts are handed to the program. */
+function relayEntry(program: string, source: string): string {
+  const path = (file: string) => JSON.stringify(join(source, file))
+  return `import { serveRelay } from ${JSON.stringify(program)}
+import { openSqliteStore } from ${path('store/sqlite/sqlite-store.ts')}
+import { addLeaseRoutes } from ${path('http/routes/leases.ts')}
+import { addRenewBatchRoute } from ${path('http/routes/renew-batch.ts')}
+import { callerOf } from ${path('http/caller.ts')}
+export const main = (system) => serveRelay(system, { openSqliteStore, addLeaseRoutes, addRenewBatchRoute, callerOf })`
 }
 
 function fromSources({ sources, repository }: { sources: string; repository: string }): Plugin {

@@ -1,4 +1,8 @@
 /** One history: the hosts and their daemons, the deeds of a plan, until all has healed and settled. */
+import { undici } from '../node/undici.js'
+import { RelayDisk } from '../node/sqlite.js'
+import { ElsewhereRules } from '../rules/elsewhere-rules.js'
+import { Network } from '../world/network.js'
 import type { Bundles } from './bundles.js'
 import { Host } from '../kernel/host.js'
 import { launch } from '../kernel/launch.js'
@@ -10,6 +14,7 @@ import { Observer } from '../rules/observer.js'
 import type { Violation } from '../world/history.js'
 import type { History } from '../world/history.js'
 import { World } from '../world/world.js'
+import type { Peer } from '@agentmux/lan-tier'
 import { startDriver } from './driver-behaviour.js'
 import type { Deed, Plan } from './plan.js'
 
@@ -34,7 +39,14 @@ interface Seat {
   readonly wants: Set<string>
 }
 
-export function runHistory(plan: Plan, parts: { bundles: Bundles; pool: SandboxPool }): Outcome {
+export interface RunParts {
+  readonly bundles: Bundles
+  readonly pool: SandboxPool
+  /** Where what the relay depends on is installed. */
+  readonly relayPackage: string
+}
+
+export function runHistory(plan: Plan, parts: RunParts): Outcome {
   return new Run(plan, parts).run()
 }
 
@@ -46,19 +58,42 @@ class Run {
   readonly #observer: Observer
   readonly #hosts: Host[]
   readonly #seats: Seat[]
+  readonly #network: Network
+  readonly #elsewhere: ElsewhereRules
+  readonly #relayHost: Host
+  readonly #relayDisk: RelayDisk | undefined
+  #relay: Process | undefined
+  readonly #peers = new Map<Seat, Peer>()
   #healed = false
 
-  constructor(plan: Plan, { bundles, pool }: { bundles: Bundles; pool: SandboxPool }) {
+  constructor(plan: Plan, { bundles, pool, relayPackage }: RunParts) {
     this.#plan = plan
     this.#bundles = bundles
     this.#pool = pool
     this.#world = new World(plan.seed)
     this.#observer = new Observer(this.#world)
     const world = this.#world
+    this.#network = new Network(world)
     this.#hosts = plan.hosts.map(({ drift, skewMs }, index) => {
-      const host = new Host(world, { pool, observer: this.#observer }, { name: `host${index}`, drift, skewMs })
+      const address = `192.168.${Math.floor(index / 200)}.${10 + (index % 200)}`
+      const host = new Host(world, { pool, observer: this.#observer }, { name: hostName(index), address, drift, skewMs })
       host.disk.lay(SHARED_ROOT)
+      this.#network.name(address, host)
       return host
+    })
+    this.#relayHost = new Host(world, { pool, observer: this.#observer }, { name: 'relayhost', address: '10.0.0.1', drift: 0, skewMs: 0 })
+    this.#relayHost.disk.lay('/home/u/relay')
+    this.#network.name('relay.example', this.#relayHost)
+    this.#relayDisk = plan.tier === 'relay' ? new RelayDisk(relayPackage) : undefined
+    this.#elsewhere = new ElsewhereRules({
+      world,
+      network: this.#network,
+      hosts: this.#hosts,
+      tier: plan.tier,
+      relayHost: this.#relayHost,
+      accountOf: (host) => (plan.tier === 'relay' ? (plan.accounts[this.#hosts.indexOf(host)] ?? '') : ''),
+      seatOf: (host, uid) => this.#observer.seat(host, uid),
+      agents: Array.from({ length: plan.shape.agents }, (_each, index) => `agent${index}`)
     })
     this.#seats = plan.slots.map((_slot, index) => ({
       index,
@@ -73,7 +108,8 @@ class Run {
   run(): Outcome {
     const world = this.#world
     for (const seat of this.#seats) world.after(world.random.int(0, 2_000_000), () => this.#start(seat))
-    if (this.#hosts.length <= 4) {
+    this.#startRelay()
+    if (this.#hosts.length === 1) {
       for (const host of this.#hosts) for (const name of ['user-a', 'user-b']) this.#startStoreUser(host, name)
     }
     for (const { atMs, deed } of this.#plan.deeds) world.after(atMs * 1_000, () => this.#do(deed))
@@ -81,7 +117,8 @@ class Run {
     world.runUntil(this.#plan.endMs * 1_000)
     if (!world.ended) this.#everybodyRuns()
     world.end()
-    for (const host of this.#hosts) for (const process of [...host.processes.values()]) process.vanish()
+    for (const host of [...this.#hosts, this.#relayHost]) for (const process of [...host.processes.values()]) process.vanish()
+    this.#relayDisk?.dispose()
     this.#pool.reclaim()
     const { history, events, nowUs } = world
     return { violation: history.violation, history, events, virtualMs: nowUs / 1_000, digest: history.digest() }
@@ -119,7 +156,20 @@ class Run {
           return system
         }
       },
-      { bundles: this.#bundles, more: () => ({}) }
+      { bundles: this.#bundles, more: (thread) => ({ undici: undici(thread, this.#network), 'better-sqlite3': this.#relayDisk?.module('') }) }
+    )
+  }
+
+  #startRelay(): void {
+    if (this.#relayDisk === undefined || this.#relay?.alive === true) return
+    const process = new Process(this.#relayHost, { name: 'relay', environment: {} })
+    this.#relay = process
+    this.#world.history.note('relay', 'starts')
+    this.#elsewhere.relayDisturbedUs = this.#world.nowUs
+    launch(
+      process,
+      { program: 'relay', system: (thread) => this.#system(thread, { channel: 'relay', version: '1', port: 443 }) },
+      { bundles: this.#bundles, more: () => ({ 'better-sqlite3': this.#relayDisk?.module('') }) }
     )
   }
 
@@ -136,7 +186,7 @@ class Run {
           return system
         }
       },
-      { bundles: this.#bundles, more: () => ({}) }
+      { bundles: this.#bundles, more: (thread) => ({ undici: undici(thread, this.#network), 'better-sqlite3': this.#relayDisk?.module('') }) }
     )
   }
 
@@ -145,7 +195,19 @@ class Run {
     const { process } = thread
     const { channel, version, port, seat } = who
     return {
-      config: { sharedRoot: SHARED_ROOT, channel, version, port },
+      config: {
+        sharedRoot: SHARED_ROOT,
+        channel,
+        version,
+        port,
+        lan: this.#plan.tier === 'lan' && seat !== undefined,
+        relay: this.#plan.tier === 'relay' && seat !== undefined ? this.#relayFor(seat) : undefined
+      },
+      serve: (handler) => {
+        const isRelay = process.host === this.#relayHost
+        this.#network.serve(isRelay ? 'relay.example:' : `${process.host.address}:${port}`, thread, handler)
+      },
+      peers: () => this.#peersOf(process.host),
       nowUs: () => world.nowUs,
       random: () => world.random.float(),
       writes: () => process.writes,
@@ -178,6 +240,38 @@ class Run {
     }
   }
 
+  #relayFor(seat: Seat): { url: string; token: string; install: string } {
+    const hex = (seat.index + 1).toString(16).padStart(12, '0')
+    const account = this.#plan.accounts[this.#plan.slots[seat.index]?.host ?? 0] ?? ''
+    return { url: 'https://relay.example', token: account, install: `00000000-0000-4000-8000-${hex}` }
+  }
+
+  /** Discovery is not simulated: everybody has seen everybody once. */
+  #peersOf(host: Host): Peer[] {
+    return this.#seats.flatMap((seat) => {
+      const slot = this.#plan.slots[seat.index]
+      const its = this.#hostOf(seat)
+      if (slot === undefined || its === host || seat.process === undefined) return []
+      const known = this.#peers.get(seat)
+      if (known !== undefined) return [known]
+      const peer: Peer = {
+        instanceId: `instance-${seat.index}`,
+        hostname: its.name,
+        version: slot.version,
+        channel: slot.channel,
+        address: its.address,
+        addresses: [its.address],
+        port: 20_000 + seat.index,
+        authKey: 'k',
+        agents: [],
+        firstSeenMs: 0,
+        lastSeenMs: 0
+      }
+      this.#peers.set(seat, peer)
+      return [peer]
+    })
+  }
+
   /** Over loopback: there soon, and lost only with the one who answers. */
   #ask(
     thread: Thread,
@@ -190,12 +284,13 @@ class Run {
       const { answer, thread: its } = asked ?? {}
       if (answer === undefined || its === undefined) return
       its.after(world.random.int(100, 5_000), () => {
-        void answer(question).then((answered) => {
+        const tell = (answered: Answer) => {
           thread.after(world.random.int(100, 5_000), () => {
             late.cancelled = true
             resolve(answered)
           })
-        })
+        }
+        void answer(question).then(its.sandbox.inside(tell))
       })
     })
   }
@@ -223,6 +318,12 @@ class Run {
           history.violate('R9', `${process.label} was refused ${report.uid} and had written ${report.writes} times`)
         }
         return
+      case 'yields':
+        return this.#elsewhere.yielded(process, report.uid, report)
+      case 'held-at-relay':
+        return this.#elsewhere.heldAtRelay(process, report.uid)
+      case 'relay':
+        return this.#elsewhere.relay(report)
       case 'note':
         return history.note(process.label, report.text)
       case 'wrong':
@@ -238,8 +339,20 @@ class Run {
       if (seat !== undefined) this.#doTo(seat, deed)
       return
     }
+    if (deed.kind === 'bad-network') return this.#network.turnBad(deed.badness, deed.forMs * 1_000)
+    if (deed.kind === 'relay-down') {
+      world.history.note('relay', 'is killed')
+      this.#relay?.exit()
+      world.after(deed.forMs * 1_000, () => this.#startRelay())
+      return
+    }
     const host = this.#hosts[deed.host]
     if (host === undefined || !host.up) return
+    if (deed.kind === 'cut') {
+      const other = deed.other === -1 ? this.#relayHost : this.#hosts[deed.other]
+      if (other !== undefined) this.#network.cut(host, other, deed.forMs * 1_000)
+      return
+    }
     switch (deed.kind) {
       case 'step-wall':
         return host.stepWall(deed.byMs)
@@ -270,7 +383,8 @@ class Run {
       world.history.note(process?.label ?? 'nobody', `a person asks: ${deed.kind} ${uid}`)
       if (deed.kind === 'close') seat.wants.delete(uid)
       else seat.wants.add(uid)
-      const order = { open: 'open', close: 'close', 'take-over': 'takeOver' } as const
+      this.#elsewhere.moved(uid)
+      const order = { open: 'open', close: 'close', 'take-over': 'takeOver', 'take-at-relay': 'takeAtRelay' } as const
       thread?.after(0, () => seat.orders[order[deed.kind]]?.(uid))
       return
     }
@@ -308,6 +422,8 @@ class Run {
   #heal(): void {
     this.#healed = true
     this.#world.history.note('world', 'all faults have healed')
+    this.#network.heal()
+    this.#startRelay()
     for (const host of this.#hosts) {
       host.disk.fault = undefined
       host.disk.stuckUntilUs = 0
@@ -323,14 +439,31 @@ class Run {
     }
   }
 
-  /** Liveness: on every host each agent that somebody there wants is driven, by one claim. */
+  /** Liveness: each agent that somebody wants is driven; on one host where they know of each other. */
   #everybodyRuns(): void {
-    for (const host of this.#hosts) {
-      const wanted = new Set(this.#seats.filter((seat) => this.#hostOf(seat) === host).flatMap(({ wants }) => [...wants]))
-      for (const uid of wanted) {
-        const claims = new Set(this.#observer.seat(host, uid).drivers.values())
-        if (claims.size === 0) this.#world.history.violate('R3', `nobody drives ${uid} on ${host.name}, long after all healed`)
+    const { tier, accounts } = this.#plan
+    const groups = new Map<string, Host[]>()
+    for (const [index, host] of this.#hosts.entries()) {
+      const group = tier === 'none' ? host.name : tier === 'lan' ? 'the LAN' : `the account ${accounts[index]}`
+      groups.set(group, [...(groups.get(group) ?? []), host])
+    }
+    for (const [group, hosts] of groups) this.#runsOnceIn(group, hosts)
+  }
+
+  #runsOnceIn(group: string, hosts: readonly Host[]): void {
+    const { history } = this.#world
+    const wanted = new Set(this.#seats.filter((seat) => hosts.includes(this.#hostOf(seat))).flatMap(({ wants }) => [...wants]))
+    for (const uid of wanted) {
+      const driving = hosts.filter((host) => this.#observer.seat(host, uid).drivers.size > 0)
+      if (driving.length === 0) history.violate('R3', `nobody drives ${uid} on ${group}, long after all healed`)
+      if (driving.length > 1) {
+        history.violate('R7', `${uid} is driven on ${driving.map(({ name }) => name).join(' and ')}, long after all healed`)
       }
     }
   }
+}
+
+/** In another order than their numbers: the first to start is not the first by name. */
+function hostName(index: number): string {
+  return `host${String(index).padStart(2, '0')}`
 }
