@@ -41,6 +41,7 @@ export function modulesOf(
     net,
     stream,
     dgram: {},
+    'multicast-dns': {},
     os: {
       hostname: () => host.name,
       uptime: () => Math.floor(host.bootUs / 10_000) / 100,

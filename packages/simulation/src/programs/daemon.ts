@@ -22,9 +22,9 @@ interface Pane {
   readonly uid: string
   readonly block: string
   wanted: boolean
+  reopened: boolean
   lease: HeldAgentLease | undefined
   readonly closing: AbortController
-  child: number | undefined
 }
 
 export function main(system: System): void {
@@ -116,6 +116,7 @@ export function main(system: System): void {
       if (pane.wanted) await pause(pane, 300 + system.random() * 2_500)
     }
     panes.delete(pane.uid)
+    if (pane.reopened) open(pane.uid)
   }
 
   async function giveUp(lease: HeldAgentLease): Promise<void> {
@@ -135,14 +136,19 @@ export function main(system: System): void {
   }
 
   function open(uid: string): void {
-    if (panes.has(uid)) return
+    const before = panes.get(uid)
+    if (before !== undefined) {
+      // It is being closed: opened anew when that is over.
+      if (!before.wanted) before.reopened = true
+      return
+    }
     const pane: Pane = {
       uid,
       block: `block-${++blocks}`,
       wanted: true,
+      reopened: false,
       lease: undefined,
-      closing: new AbortController(),
-      child: undefined
+      closing: new AbortController()
     }
     panes.set(uid, pane)
     void run(pane)
@@ -152,6 +158,7 @@ export function main(system: System): void {
     const pane = panes.get(uid)
     if (pane === undefined) return
     pane.wanted = false
+    pane.reopened = false
     pane.closing.abort(new Error('closed'))
   }
 
@@ -216,9 +223,19 @@ export function main(system: System): void {
     if (await tiers.takeAtRelay(uid)) open(uid)
   }
 
+  /** What a daemon that was killed has left running, ended before anything is opened here; as apps/srv does. */
+  async function endOrphans(): Promise<void> {
+    for (const { uid, state, holder } of admission.store.list()) {
+      if (state !== 'dead' || holder.place !== 'this-host' || holder.channel !== config.channel) continue
+      const result = await admission.acquire({ uid }, { blockId: `orphan-${uid}` })
+      if (result.kind === 'granted') await result.lease.release()
+    }
+  }
+
   system.answer((question) => letGo(question))
+  const ready = endOrphans().catch((fault) => system.tell({ kind: 'note', text: `orphans: ${textOf(fault)}` }))
   Object.assign(system.orders, {
-    open,
+    open: (uid: string) => void ready.then(() => open(uid)),
     close,
     takeAtRelay: (uid: string) => {
       takeAtRelay(uid).catch((fault) => system.tell({ kind: 'note', text: `take at the relay of ${uid}: ${textOf(fault)}` }))

@@ -314,7 +314,7 @@ class Run {
         return history.note(process.label, `loses ${report.uid}: ${report.why}`)
       case 'refused':
         history.note(process.label, `is refused ${report.uid}: ${report.why}`)
-        if (report.idle && report.writes > 0 && report.why !== 'io') {
+        if (report.idle && report.writes > 0 && report.why !== 'io' && report.why !== 'lost') {
           history.violate('R9', `${process.label} was refused ${report.uid} and had written ${report.writes} times`)
         }
         return

@@ -61,14 +61,15 @@ export class Network {
   }
 
   heal(): void {
-    this.#cutUntilUs.clear()
-    this.#badUntilUs = 0
+    const { nowUs } = this.#world
+    for (const [between, untilUs] of this.#cutUntilUs) this.#cutUntilUs.set(between, Math.min(untilUs, nowUs))
+    this.#badUntilUs = Math.min(this.#badUntilUs, nowUs)
   }
 
   /** Since when nothing stands between two hosts: the end of the last cut or bad time, or now. */
   soundSinceUs(one: Host, other: Host): number {
     const untilUs = Math.max(this.#cutUntilUs.get(pair(one, other)) ?? 0, this.#badUntilUs)
-    return Math.min(untilUs, this.#world.nowUs)
+    return untilUs > this.#world.nowUs ? this.#world.nowUs : untilUs
   }
 
   /** `done` is called once at most, in a turn of the asking thread. */
