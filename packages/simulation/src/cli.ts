@@ -24,6 +24,7 @@ const { values: flags } = parseArgs({
     sources: { type: 'string', default: REPOSITORY },
     'keep-going': { type: 'boolean', default: false },
     tier: { type: 'string' },
+    lines: { type: 'string', default: '60' },
     story: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false }
@@ -41,10 +42,18 @@ async function main(): Promise<number> {
     console.log(USAGE)
     return 0
   }
-  const [seeds, first, hosts, agents, seconds] = [flags.seeds, flags.first, flags.hosts, flags.agents, flags.seconds].map(
-    Number
-  ) as [number, number, number, number, number]
-  const parts = { bundles: await bundlePrograms({ sources: flags.sources, repository: REPOSITORY }), pool: new SandboxPool(), relayPackage: join(REPOSITORY, 'apps/relay/package.json') }
+  const [seeds, first, hosts, agents, seconds] = [
+    flags.seeds,
+    flags.first,
+    flags.hosts,
+    flags.agents,
+    flags.seconds
+  ].map(Number) as [number, number, number, number, number]
+  const parts = {
+    bundles: await bundlePrograms({ sources: flags.sources, repository: REPOSITORY }),
+    pool: new SandboxPool(),
+    relayPackage: join(REPOSITORY, 'apps/relay/package.json')
+  }
   const startedMs = performance.now()
   const total = { seeds: 0, events: 0, virtualMs: 0, violations: 0 }
   const elapsed = () => (performance.now() - startedMs) / 1_000
@@ -60,18 +69,24 @@ async function main(): Promise<number> {
     total.events += outcome.events
     total.virtualMs += outcome.virtualMs
     if (flags.story) console.log(storyOf(outcome, Number.POSITIVE_INFINITY))
-    if (flags.json) console.log(JSON.stringify({ seed, digest: outcome.digest, violation: outcome.violation ?? null }))
+    if (flags.json)
+      console.log(JSON.stringify({ seed, digest: outcome.digest, violation: outcome.violation ?? null }))
     const unhandled = rejections.splice(0)
-    if (unhandled.length > 0) console.log(`seed ${seed}: nobody caught ${String((unhandled[0] as Error)?.stack ?? unhandled[0])}`)
+    if (unhandled.length > 0)
+      console.log(`seed ${seed}: nobody caught ${String((unhandled[0] as Error)?.stack ?? unhandled[0])}`)
     if (outcome.violation !== undefined || unhandled.length > 0) {
       total.violations++
-      console.log(`seed ${seed}: ${outcome.violation?.rule ?? 'crash'}: ${outcome.violation?.what ?? 'an unhandled rejection'}`)
+      console.log(
+        `seed ${seed}: ${outcome.violation?.rule ?? 'crash'}: ${outcome.violation?.what ?? 'an unhandled rejection'}`
+      )
       if (!flags['keep-going']) {
         if (outcome.violation !== undefined) {
           const least = shrink(plan, outcome.violation, (each) => runHistory(each, parts))
-          console.log(storyOf(least.outcome, 60, least.plan))
+          console.log(storyOf(least.outcome, Number(flags.lines), least.plan))
         }
-        console.log(`again: npm run simulate -- --first ${seed} --seeds 1 --hosts ${hosts} --agents ${agents} --story`)
+        console.log(
+          `again: npm run simulate -- --first ${seed} --seeds 1 --hosts ${hosts} --agents ${agents} --story`
+        )
         console.log(summary())
         return 1
       }

@@ -11,11 +11,13 @@ import { parseArgs } from 'node:util'
 import { SandboxPool } from './kernel/sandbox.js'
 import { bundlePrograms } from './run/bundles.js'
 import { runHistory } from './run/history-of.js'
-import { planOf } from './run/plan.js'
+import { planOf, type Shape, type Tier } from './run/plan.js'
 
 const REPOSITORY = join(dirname(fileURLToPath(import.meta.url)), '../../..')
 const PATCHES = join(REPOSITORY, 'packages/simulation/mutations')
-const COPIED = ['packages', 'apps'].flatMap((kind) => readdirSync(join(REPOSITORY, kind)).map((name) => join(kind, name, 'src')))
+const COPIED = ['packages', 'apps'].flatMap((kind) =>
+  readdirSync(join(REPOSITORY, kind)).map((name) => join(kind, name, 'src'))
+)
 
 const { values: flags, positionals: wanted } = parseArgs({
   allowPositionals: true,
@@ -35,17 +37,26 @@ async function tryPatch(file: string): Promise<Found | string> {
   const folder = mkdtempSync(join(tmpdir(), 'agentmux-mutation-'))
   try {
     for (const part of COPIED) {
-      if (existsSync(join(REPOSITORY, part))) cpSync(join(REPOSITORY, part), join(folder, part), { recursive: true })
+      if (existsSync(join(REPOSITORY, part)))
+        cpSync(join(REPOSITORY, part), join(folder, part), { recursive: true })
     }
-    const applied = spawnSync('git', ['apply', '--whitespace=nowarn', file], { cwd: folder, encoding: 'utf8' })
+    const applied = spawnSync('git', ['apply', '--whitespace=nowarn', file], {
+      cwd: folder,
+      encoding: 'utf8'
+    })
     if (applied.status !== 0) return `does not apply: ${applied.stderr.trim()}`
-    const parts = { bundles: await bundlePrograms({ sources: folder, repository: REPOSITORY }), pool: new SandboxPool(), relayPackage: join(REPOSITORY, 'apps/relay/package.json') }
-    const { hosts, agents } = shapeOf(readFileSync(file, 'utf8'))
+    const parts = {
+      bundles: await bundlePrograms({ sources: folder, repository: REPOSITORY }),
+      pool: new SandboxPool(),
+      relayPackage: join(REPOSITORY, 'apps/relay/package.json')
+    }
+    const shape = shapeOf(readFileSync(file, 'utf8'))
     const first = Number(flags.first)
     for (let seed = first; seed < first + Number(flags.seeds); seed++) {
-      const { violation } = runHistory(planOf(seed, { hosts, agents }), parts)
+      const { violation } = runHistory(planOf(seed, shape), parts)
       await new Promise((resolve) => setImmediate(resolve))
-      if (violation !== undefined) return { seeds: seed - first + 1, rule: violation.rule, what: violation.what }
+      if (violation !== undefined)
+        return { seeds: seed - first + 1, rule: violation.rule, what: violation.what }
     }
     return `not found in ${flags.seeds} seeds`
   } finally {
@@ -53,22 +64,30 @@ async function tryPatch(file: string): Promise<Found | string> {
   }
 }
 
-/** In the head of the patch: `Shape: hosts agents`. */
-function shapeOf(patch: string): { hosts: number; agents: number } {
-  const [, hosts = '1', agents = '2'] = /^Shape: (\d+) (\d+)$/m.exec(patch) ?? []
-  return { hosts: Number(hosts), agents: Number(agents) }
+/** In the head of the patch: `Shape: HOSTS AGENTS [TIER]`. */
+function shapeOf(patch: string): Shape {
+  const [, hosts = '1', agents = '2', tier] = /^Shape: (\d+) (\d+)(?: (lan|relay))?$/m.exec(patch) ?? []
+  return {
+    hosts: Number(hosts),
+    agents: Number(agents),
+    ...(tier === undefined ? {} : { tier: tier as Tier })
+  }
 }
 
 let unnoticed = 0
 const names = readdirSync(PATCHES)
-  .filter((name) => name.endsWith('.patch') && (wanted.length === 0 || wanted.some((part) => name.includes(part))))
+  .filter(
+    (name) => name.endsWith('.patch') && (wanted.length === 0 || wanted.some((part) => name.includes(part)))
+  )
   .sort()
 for (const name of names) {
   const found = await tryPatch(join(PATCHES, name))
   const fault = name.replace(/^\d+-|\.patch$/g, '').replaceAll('-', ' ')
   if (typeof found === 'string') unnoticed++
   const verdict =
-    typeof found === 'string' ? `UNNOTICED  ${found}` : `${String(found.seeds).padStart(5)} seeds  ${found.rule}: ${found.what}`
+    typeof found === 'string'
+      ? `UNNOTICED  ${found}`
+      : `${String(found.seeds).padStart(5)} seeds  ${found.rule}: ${found.what}`
   console.log(`${fault.padEnd(44)} ${verdict.split('\n')[0]}`)
 }
 console.log(`${names.length - unnoticed} of ${names.length} faults found`)

@@ -82,7 +82,7 @@ function lose(inode: Inode, random: Random): void {
 /** As after a real cut: the old, the new, nothing, half of it, or zeros in its place. */
 function loseContent(inode: Inode, random: Random): void {
   const { data, durable } = inode
-  if (durable !== undefined && durable.equals(data)) return
+  if (durable?.equals(data)) return
   if (random.chance(0.4)) inode.data = Buffer.from(durable ?? Buffer.alloc(0))
   else if (random.chance(0.2)) inode.data = Buffer.from(data.subarray(0, random.int(0, data.length)))
   else if (durable === undefined && random.chance(0.3)) inode.data = Buffer.alloc(data.length)

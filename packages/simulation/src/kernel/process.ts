@@ -73,7 +73,8 @@ export class Process {
     if (signal === 'SIGSTOP') this.stop()
     else if (signal === 'SIGCONT') this.proceed()
     else if (signal === 'SIGKILL') this.#later(() => this.exit())
-    else this.#later(() => (this.#options.onTerminate === undefined ? this.exit() : this.#options.onTerminate()))
+    else
+      this.#later(() => (this.#options.onTerminate === undefined ? this.exit() : this.#options.onTerminate()))
   }
 
   stop(): void {

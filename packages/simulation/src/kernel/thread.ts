@@ -47,7 +47,7 @@ export class Thread {
     return this.world.after(delayUs, () => this.turn(run))
   }
 
-  turn(run: () => void): void {
+  turn(run: () => void) {
     if (!this.alive) return
     const again = () => this.turn(run)
     if (this.process.host.asleep) return this.process.host.whenAwake(again)
@@ -67,7 +67,8 @@ export class Thread {
   /** Something was thrown that nobody caught: a real process ends there. */
   crash(error: unknown): void {
     if (error instanceof Killed || !this.alive) return
-    const text = error instanceof Error || isErrorLike(error) ? `${error.stack ?? error.message}` : String(error)
+    const text =
+      error instanceof Error || isErrorLike(error) ? `${error.stack ?? error.message}` : String(error)
     this.world.history.violate('crash', `${this.process.label} ${this.name}: ${text}`)
   }
 
@@ -110,7 +111,10 @@ export class Thread {
     process.pause = undefined
     if (!world.mayNest) return
     const ms = Math.round(forUs / 1_000)
-    world.history.note(process.label, `is held up in the middle of its work for ${ms} ms${whole ? ', all of it' : ''}`)
+    world.history.note(
+      process.label,
+      `is held up in the middle of its work for ${ms} ms${whole ? ', all of it' : ''}`
+    )
     if (whole) process.stop()
     world.runUntil(world.nowUs + forUs)
     if (whole) process.proceed()

@@ -4,8 +4,8 @@ import { dirname } from 'node:path'
 import type { Inode, OpenFile } from '../disk/inode.js'
 import type { Thread } from '../kernel/thread.js'
 import { isProc, procFolder, procLink, procText } from './proc-files.js'
-import { systemError } from './system-error.js'
 import { statsOf } from './stats.js'
+import { systemError } from './system-error.js'
 
 type Options = { bigint?: boolean; throwIfNoEntry?: boolean } | undefined
 

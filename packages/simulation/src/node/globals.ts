@@ -1,8 +1,9 @@
 /** The globals of a realm, bound to the thread that runs in it now: clocks, timers, chance, the process itself. */
-import type { Planned } from '../world/event-queue.js'
+
 import type { Thread } from '../kernel/thread.js'
-import { systemError } from './system-error.js'
+import type { Planned } from '../world/event-queue.js'
 import { USER } from './stats.js'
+import { systemError } from './system-error.js'
 
 interface Timer {
   planned: Planned | undefined
@@ -37,8 +38,14 @@ export function timersOf(thread: Thread): Timers {
   return {
     set(callback, delayMs = 1) {
       const timer = make()
-      const lateUs = host.world.random.chance(0.05) ? host.world.random.int(100, 8_000) : host.world.random.int(5, 300)
-      arm(timer, host.monotonicUs + Math.max(1, Number.isFinite(delayMs) ? delayMs : 1) * 1_000 + lateUs, callback)
+      const lateUs = host.world.random.chance(0.05)
+        ? host.world.random.int(100, 8_000)
+        : host.world.random.int(5, 300)
+      arm(
+        timer,
+        host.monotonicUs + Math.max(1, Number.isFinite(delayMs) ? delayMs : 1) * 1_000 + lateUs,
+        callback
+      )
       return timer
     },
     clear(timer) {
@@ -82,7 +89,9 @@ export function processOf(thread: Thread, modules: (name: string) => unknown) {
     getBuiltinModule: modules,
     kill(pid: number, signal: string | number) {
       thread.enter(false)
-      const meant = [...host.processes.values()].filter((each) => (pid < 0 ? each.groupId === -pid : each.pid === pid))
+      const meant = [...host.processes.values()].filter((each) =>
+        pid < 0 ? each.groupId === -pid : each.pid === pid
+      )
       if (meant.length === 0) throw systemError(thread, 'ESRCH', 'kill')
       if (signal === 0) return true
       for (const each of meant) host.observer.signalled(process, each, String(signal))

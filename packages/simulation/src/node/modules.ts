@@ -51,11 +51,15 @@ export function modulesOf(
     },
     perf_hooks: { performance: performanceOf(thread) },
     'timers/promises': {
-      setTimeout: (delayMs: number, value?: unknown) => later((callback) => timers.set(callback, delayMs), value),
+      setTimeout: (delayMs: number, value?: unknown) =>
+        later((callback) => timers.set(callback, delayMs), value),
       setImmediate: (value?: unknown) => later((callback) => timers.setImmediate(callback), value)
     },
-    worker_threads: role.port === undefined ? threads : { ...threads, parentPort: role.port, workerData: role.data },
-    module: { createRequire: () => (name: string) => (name === 'fs-ext' ? { flockSync: fs.flockSync } : undefined) },
+    worker_threads:
+      role.port === undefined ? threads : { ...threads, parentPort: role.port, workerData: role.data },
+    module: {
+      createRequire: () => (name: string) => (name === 'fs-ext' ? { flockSync: fs.flockSync } : undefined)
+    },
     crypto: {
       ...crypto,
       randomUUID: () => random.uuid(),

@@ -23,7 +23,8 @@ export function undici(thread: Thread, network: Network) {
       const { hostname, port } = new URL(origin)
       network.send(thread, { host: hostname, port }, { method, path, headers, body }, (outcome) => {
         signal?.removeEventListener('abort', onAbort)
-        if ('fault' in outcome) reject(Object.assign(new sandbox.Error(outcome.fault), { code: outcome.fault }))
+        if ('fault' in outcome)
+          reject(Object.assign(new sandbox.Error(outcome.fault), { code: outcome.fault }))
         else resolve({ statusCode: outcome.status, headers: {}, body: bodyOf(thread, outcome.body) })
       })
     })

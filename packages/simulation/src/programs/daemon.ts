@@ -3,9 +3,9 @@
  * What people ask of it comes from outside; what it does is told there.
  */
 import {
+  type HeldAgentLease,
   HostAdmission,
   InstanceEndpoint,
-  type HeldAgentLease,
   RecordFence,
   SharedRecord,
   takeOver
@@ -44,11 +44,16 @@ export function main(system: System): void {
     clock,
     ttlMs: TTL_MS,
     record,
-    onFault: (agent, fault) => system.tell({ kind: 'note', text: `fault with ${agent.uid}: ${textOf(fault)}` })
+    onFault: (agent, fault) =>
+      system.tell({ kind: 'note', text: `fault with ${agent.uid}: ${textOf(fault)}` })
   })
 
   const wanted = () => [...panes.values()].filter((pane) => pane.wanted && pane.lease?.held === true)
-  const tiers: Elsewhere = elsewhere(system, { clock, admission, wanted: () => wanted().map(({ uid }) => uid) })
+  const tiers: Elsewhere = elsewhere(system, {
+    clock,
+    admission,
+    wanted: () => wanted().map(({ uid }) => uid)
+  })
 
   async function acquire(pane: Pane): Promise<HeldAgentLease | undefined> {
     const agent = { uid: pane.uid }
@@ -58,15 +63,31 @@ export function main(system: System): void {
     const idle = () => admission.held.size === 0 && panes.size === 1 && takingOver === 0
     const wasIdle = idle()
     const before = system.writes()
-    const result = await admission.acquire({ ...agent, name: pane.uid }, { blockId: pane.block, signal: pane.closing.signal })
+    const result = await admission.acquire(
+      { ...agent, name: pane.uid },
+      { blockId: pane.block, signal: pane.closing.signal }
+    )
     if (result.kind !== 'granted') {
-      system.tell({ kind: 'refused', uid: pane.uid, why: result.refusal.kind, writes: system.writes() - before, idle: wasIdle && idle() })
+      system.tell({
+        kind: 'refused',
+        uid: pane.uid,
+        why: result.refusal.kind,
+        writes: system.writes() - before,
+        idle: wasIdle && idle()
+      })
       return undefined
     }
     const { lease } = result
     admission.holds.withdrawReservation(pane.uid)
     const owner = instance.ownerBootId
-    system.tell({ kind: 'granted', uid: pane.uid, epoch: lease.epoch, owner, block: pane.block, claimId: lease.claimId })
+    system.tell({
+      kind: 'granted',
+      uid: pane.uid,
+      epoch: lease.epoch,
+      owner,
+      block: pane.block,
+      claimId: lease.claimId
+    })
     lease.listen((refusal) => system.tell({ kind: 'lost', uid: pane.uid, why: refusal.kind }))
     return lease
   }
@@ -166,7 +187,8 @@ export function main(system: System): void {
   async function letGo(question: Question): Promise<Answer> {
     const { uid, requested_by_channel, requested_by_version } = question.body as Record<string, string>
     const lease = panes.get(uid ?? '')?.lease
-    if (uid === undefined || lease === undefined || !lease.held) return { status: 200, body: { ok: true, released: 0 } }
+    if (uid === undefined || lease === undefined || !lease.held)
+      return { status: 200, body: { ok: true, released: 0 } }
     const hold = admission.holds.holdAfterHandover(uid, {
       channel: requested_by_channel ?? '',
       version: requested_by_version ?? ''
@@ -216,11 +238,13 @@ export function main(system: System): void {
       }
     )
     system.tell({ kind: 'note', text: `take-over of ${uid}: ${result.kind}` })
-    if (result.kind === 'free' || result.kind === 'released') open(uid)
+    // Whatever came of it: the person wants it here, and waits if need be.
+    open(uid)
   }
 
   async function takeAtRelay(uid: string): Promise<void> {
-    if (await tiers.takeAtRelay(uid)) open(uid)
+    await tiers.takeAtRelay(uid)
+    open(uid)
   }
 
   /** What a daemon that was killed has left running, ended before anything is opened here; as apps/srv does. */
@@ -233,12 +257,16 @@ export function main(system: System): void {
   }
 
   system.answer((question) => letGo(question))
-  const ready = endOrphans().catch((fault) => system.tell({ kind: 'note', text: `orphans: ${textOf(fault)}` }))
+  const ready = endOrphans().catch((fault) =>
+    system.tell({ kind: 'note', text: `orphans: ${textOf(fault)}` })
+  )
   Object.assign(system.orders, {
     open: (uid: string) => void ready.then(() => open(uid)),
     close,
     takeAtRelay: (uid: string) => {
-      takeAtRelay(uid).catch((fault) => system.tell({ kind: 'note', text: `take at the relay of ${uid}: ${textOf(fault)}` }))
+      takeAtRelay(uid).catch((fault) =>
+        system.tell({ kind: 'note', text: `take at the relay of ${uid}: ${textOf(fault)}` })
+      )
     },
     takeOver: (uid: string) => {
       takingOver++

@@ -56,7 +56,8 @@ function lanOf(system: System, ports: Ports) {
   const held = () => {
     const leases = new Map<string, { claimId: string; acquiredAtMs: number; hostname: string }>()
     for (const lease of admission.held) {
-      if (lease.held) leases.set(lease.agent.uid, { claimId: lease.claimId, acquiredAtMs: lease.acquiredAtMs, hostname })
+      if (lease.held)
+        leases.set(lease.agent.uid, { claimId: lease.claimId, acquiredAtMs: lease.acquiredAtMs, hostname })
     }
     return leases
   }
@@ -73,7 +74,8 @@ function lanOf(system: System, ports: Ports) {
     },
     onFault: (fault) => system.tell({ kind: 'note', text: `LAN: ${String(fault)}` }),
     onOutcome: (uid, outcome) => {
-      if (outcome.kind === 'unknown') system.tell({ kind: 'note', text: `LAN: ${uid} is kept, ${outcome.because}` })
+      if (outcome.kind === 'unknown')
+        system.tell({ kind: 'note', text: `LAN: ${uid} is kept, ${outcome.because}` })
     }
   })
   const marked = (uid: string, holding: { held: boolean }) =>
@@ -81,7 +83,10 @@ function lanOf(system: System, ports: Ports) {
   system.serve(async ({ method, path, body }: NetworkRequest): Promise<NetworkResponse> => {
     if (method === 'POST' && path === '/agentmux/agent/holdings') {
       const { uids } = JSON.parse(body ?? '{}') as { uids: string[] }
-      const answers = Array.from(localHoldings(uids, admission), ([uid, holding]) => [uid, marked(uid, holding)])
+      const answers = Array.from(localHoldings(uids, admission), ([uid, holding]) => [
+        uid,
+        marked(uid, holding)
+      ])
       return { status: 200, body: JSON.stringify({ holdings: Object.fromEntries(answers) }) }
     }
     const uid = /^\/agentmux\/agent\/holding\?uid=(.+)$/.exec(path)?.[1]

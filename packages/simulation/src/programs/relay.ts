@@ -13,16 +13,29 @@ interface App {
 }
 
 export interface RelayParts {
-  readonly openSqliteStore: (options: { dataDir: string; clock: Clock; onChange: () => void }) => { leases: unknown }
+  readonly openSqliteStore: (options: { dataDir: string; clock: Clock; onChange: () => void }) => {
+    leases: unknown
+  }
   readonly addLeaseRoutes: (app: App, ports: { store: unknown }) => void
-  readonly addRenewBatchRoute: (app: App, ports: { store: unknown }, limits: { batchBytes: number; agentsPerBatch: number }) => void
-  readonly callerOf: (token: object, headers: Readonly<Record<string, string>>) => { instance: string; install: string }
+  readonly addRenewBatchRoute: (
+    app: App,
+    ports: { store: unknown },
+    limits: { batchBytes: number; agentsPerBatch: number }
+  ) => void
+  readonly callerOf: (
+    token: object,
+    headers: Readonly<Record<string, string>>
+  ) => { instance: string; install: string }
 }
 
 const LIMITS = { batchBytes: 1_000_000, agentsPerBatch: 1_000 }
 
 export function serveRelay(system: System, parts: RelayParts): void {
-  const store = parts.openSqliteStore({ dataDir: '/home/u/relay', clock: createSystemClock(), onChange: () => {} })
+  const store = parts.openSqliteStore({
+    dataDir: '/home/u/relay',
+    clock: createSystemClock(),
+    onChange: () => {}
+  })
   const posts = new Map<string, { schema: Schema; handler: RouteHandler }>()
   const app: App = {
     post: (path, { schema }, handler) => void posts.set(path, { schema: schema.body, handler }),
@@ -36,7 +49,10 @@ export function serveRelay(system: System, parts: RelayParts): void {
     const account = /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1] ?? ''
     const route = method === 'POST' ? posts.get(path) : undefined
     if (route === undefined) return { status: 404, body: '{}' }
-    const caller = { ...parts.callerOf({ id: account, account, agent: '' }, headers), token: { id: account, account, agent: '' } }
+    const caller = {
+      ...parts.callerOf({ id: account, account, agent: '' }, headers),
+      token: { id: account, account, agent: '' }
+    }
     const parsed = route.schema.parse(JSON.parse(body ?? '{}'))
     try {
       const value = await route.handler({ caller, body: parsed, headers })
@@ -51,13 +67,26 @@ export function serveRelay(system: System, parts: RelayParts): void {
     }
   }
 
-  function tell(path: string, account: string, body: Body, { status, value }: { status: number; value: Value }): void {
+  function tell(
+    path: string,
+    account: string,
+    body: Body,
+    { status, value }: { status: number; value: Value }
+  ): void {
     const call = path.replace('/agents/lease', '').replace('/', '') || 'claim'
     const common = { kind: 'relay' as const, call, account, holder: `${body.instance} ${body.install ?? ''}` }
-    const rows = value.results ?? [{ agent_id: body.agent_id ?? '', ok: status === 200, epoch: value.epoch ?? 0, held_by: value.held_by }]
+    const rows = value.results ?? [
+      { agent_id: body.agent_id ?? '', ok: status === 200, epoch: value.epoch ?? 0, held_by: value.held_by }
+    ]
     for (const row of rows) {
       const heldBy = row.held_by ? `${row.held_by.host}/${row.held_by.channel}` : ''
-      system.tell({ ...common, agent: row.agent_id, status: row.ok ? 200 : 409, epoch: row.epoch ?? 0, heldBy })
+      system.tell({
+        ...common,
+        agent: row.agent_id,
+        status: row.ok ? 200 : 409,
+        epoch: row.epoch ?? 0,
+        heldBy
+      })
     }
   }
   system.serve(answer)

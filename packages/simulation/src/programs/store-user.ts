@@ -30,9 +30,11 @@ export function main(system: System): void {
     }
     const told = { uid, claimId: handle.claimId, fromUs }
     if (chance < 0.7) {
-      if ((await store.renew(handle)).kind === 'renewed') system.tell({ kind: 'answered', what: 'renewed', ...told })
+      if ((await store.renew(handle)).kind === 'renewed')
+        system.tell({ kind: 'answered', what: 'renewed', ...told })
     } else if (chance < 0.85) {
-      if ((await store.verify(handle)).kind === 'held') system.tell({ kind: 'answered', what: 'held', ...told })
+      if ((await store.verify(handle)).kind === 'held')
+        system.tell({ kind: 'answered', what: 'held', ...told })
     } else if ((await store.release(handle)).kind === 'released') {
       system.tell({ kind: 'answered', what: 'released', ...told })
     }
@@ -41,7 +43,10 @@ export function main(system: System): void {
   async function use(uid: string): Promise<void> {
     for (;;) {
       await step(uid).catch((fault: unknown) => {
-        system.tell({ kind: 'note', text: `${uid}: ${fault instanceof Error ? fault.message : String(fault)}` })
+        system.tell({
+          kind: 'note',
+          text: `${uid}: ${fault instanceof Error ? fault.message : String(fault)}`
+        })
       })
       await clock.sleep(system.random() < 0.2 ? 1 : 200 + system.random() * 7_000)
     }

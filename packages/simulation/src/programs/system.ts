@@ -10,7 +10,10 @@ export interface System {
   writes(): number
   tell(report: Report): void
   /** Starts what drives an agent; `onExit` is called once it has ended, if we live. */
-  spawn(agent: { uid: string; claimId: string; environment: Record<string, string> }, onExit: () => void): { pid: number }
+  spawn(
+    agent: { uid: string; claimId: string; environment: Record<string, string> },
+    onExit: () => void
+  ): { pid: number }
   /** What people ask of this process. */
   readonly orders: {
     open?: (uid: string) => void
@@ -77,7 +80,13 @@ export type Report =
     }
   | { readonly kind: 'turn'; readonly uid: string; readonly claimId: string; readonly fromUs: number }
   | { readonly kind: 'lost'; readonly uid: string; readonly why: string }
-  | { readonly kind: 'refused'; readonly uid: string; readonly why: string; readonly writes: number; readonly idle: boolean }
+  | {
+      readonly kind: 'refused'
+      readonly uid: string
+      readonly why: string
+      readonly writes: number
+      readonly idle: boolean
+    }
   /** It gives the agent up because another computer has it. */
   | { readonly kind: 'yields'; readonly uid: string; readonly to: string; readonly by: 'lan' | 'relay' }
   /** The relay said, and the client believes, that it holds the agent. */

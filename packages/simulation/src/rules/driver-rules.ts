@@ -24,11 +24,17 @@ export class DriverRules {
     history.note(child.label, `pid ${child.pid} begins to drive ${seat.uid} under claim ${short(claimId)}`)
     for (const [other, carried] of seat.drivers) {
       if (carried === claimId || !other.alive) continue
-      history.violate('R1', `pid ${child.pid} begins to drive ${seat.uid} while pid ${other.pid} of claim ${short(carried)} drives it`)
+      history.violate(
+        'R1',
+        `pid ${child.pid} begins to drive ${seat.uid} while pid ${other.pid} of claim ${short(carried)} drives it`
+      )
     }
     const claim = seat.claims.get(claimId)
     if (!forked && (claim === undefined || claim.untilUs < this.#world.nowUs)) {
-      history.violate('R4', `pid ${child.pid} is started for ${seat.uid} under claim ${short(claimId)}, which is lost`)
+      history.violate(
+        'R4',
+        `pid ${child.pid} is started for ${seat.uid} under claim ${short(claimId)}, which is lost`
+      )
     }
     seat.drivers.set(child, claimId)
     this.#seatOf.set(child, seat)

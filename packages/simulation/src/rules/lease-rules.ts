@@ -3,7 +3,7 @@ import type { Host } from '../kernel/host.js'
 import type { Process } from '../kernel/process.js'
 import type { World } from '../world/world.js'
 import { carriersOf } from './carriers.js'
-import { type Claim, leaseIn, type LeaseText, type Seat } from './seat.js'
+import { type Claim, type LeaseText, leaseIn, type Seat } from './seat.js'
 
 /** Two processes may read the boot clock this far apart and still mean the same moment. */
 const CLOCK_SLACK_MS = 15
@@ -11,26 +11,34 @@ const CLOCK_SLACK_MS = 15
 export class LeaseRules {
   readonly #world: World
   /** Which process is which owner, and whether it ends what ran before. */
-  readonly #owners = new Map<string, { process: Process; endsPrevious: boolean; channel: string; version: string }>()
+  readonly #owners = new Map<
+    string,
+    { process: Process; endsPrevious: boolean; channel: string; version: string }
+  >()
 
   constructor(world: World) {
     this.#world = world
   }
 
-  introduce(owner: string, who: { process: Process; endsPrevious: boolean; channel: string; version: string }): void {
+  introduce(
+    owner: string,
+    who: { process: Process; endsPrevious: boolean; channel: string; version: string }
+  ): void {
     this.#owners.set(owner, who)
   }
 
   /** A file took the lease's name. */
-  claimed(process: Process, seat: Seat, before: Buffer | undefined, after: Buffer): void {
+  claimed(process: Process, seat: Seat, before: Buffer | undefined, after: Buffer) {
     const old = leaseIn(before)
     const lease = leaseIn(after)
     const { history, nowUs } = this.#world
-    if (lease === undefined) return history.violate('R11', `${process.label} put an unreadable lease of ${seat.uid} in place`)
+    if (lease === undefined)
+      return history.violate('R11', `${process.label} put an unreadable lease of ${seat.uid} in place`)
     const known = seat.claims.get(lease.claimId)
     if (known !== undefined) {
       // Put back because the claim after it could not be made durable.
-      if (known.removed) history.violate('R2', `the claim ${short(lease.claimId)} of ${seat.uid} came back after its release`)
+      if (known.removed)
+        history.violate('R2', `the claim ${short(lease.claimId)} of ${seat.uid} came back after its release`)
       if (old !== undefined) this.#close(seat, old.claimId)
       known.untilUs = Number.POSITIVE_INFINITY
       return
@@ -40,7 +48,10 @@ export class LeaseRules {
     if (old !== undefined) this.#mayReplace(process, seat, old, lease)
     const again = old !== undefined && old.owner === lease.owner && old.block === lease.block
     if (again ? lease.epoch < old.epoch : lease.epoch <= Math.max(seat.highestGranted, old?.epoch ?? 0)) {
-      history.violate('R10', `${process.label} claims ${seat.uid} under epoch ${lease.epoch}, after ${Math.max(seat.highestGranted, old?.epoch ?? 0)}`)
+      history.violate(
+        'R10',
+        `${process.label} claims ${seat.uid} under epoch ${lease.epoch}, after ${Math.max(seat.highestGranted, old?.epoch ?? 0)}`
+      )
     }
     if (old !== undefined) this.#close(seat, old.claimId)
     const claim: Claim = {
@@ -55,17 +66,22 @@ export class LeaseRules {
   }
 
   /** In place: a renewal. */
-  rewritten(process: Process, seat: Seat, after: Buffer): void {
+  rewritten(process: Process, seat: Seat, after: Buffer) {
     const lease = leaseIn(after)
     const { history, nowUs } = this.#world
     if (lease === undefined) return
     const claim = seat.claims.get(lease.claimId)
-    if (claim === undefined) return history.violate('R4', `${process.label} writes a claim of ${seat.uid} that nobody made`)
+    if (claim === undefined)
+      return history.violate('R4', `${process.label} writes a claim of ${seat.uid} that nobody made`)
     if (claim.untilUs < nowUs) history.violate('R4', `${process.label} renews ${seat.uid} over a later claim`)
     if (lease.epoch !== claim.lease.epoch) {
-      history.violate('R10', `a renewal of ${seat.uid} changes the epoch from ${claim.lease.epoch} to ${lease.epoch}`)
+      history.violate(
+        'R10',
+        `a renewal of ${seat.uid} changes the epoch from ${claim.lease.epoch} to ${lease.epoch}`
+      )
     }
-    if (claim.process !== process) history.violate('R4', `${process.label} renews the lease of ${claim.process.label}`)
+    if (claim.process !== process)
+      history.violate('R4', `${process.label} renews the lease of ${claim.process.label}`)
     claim.writtenUs = nowUs
   }
 
@@ -100,7 +116,10 @@ export class LeaseRules {
     const whose = `${lease.owner} ${lease.block}`
     const before = seat.granted.get(lease.epoch)
     if (before !== undefined && before !== whose) {
-      this.#world.history.violate('R10', `${process.label} is granted epoch ${lease.epoch} of ${seat.uid}, which somebody had before`)
+      this.#world.history.violate(
+        'R10',
+        `${process.label} is granted epoch ${lease.epoch} of ${seat.uid}, which somebody had before`
+      )
     }
     seat.granted.set(lease.epoch, whose)
     seat.highestGranted = Math.max(seat.highestGranted, lease.epoch)
@@ -130,15 +149,24 @@ export class LeaseRules {
     const { history } = this.#world
     const sameOwner = old.owner === lease.owner
     if (sameOwner && old.block === lease.block) return
-    const expired = old.bootId !== host.bootId || host.bootUs / 1_000 - old.renewedBootMs >= old.ttlMs - CLOCK_SLACK_MS
+    const expired =
+      old.bootId !== host.bootId || host.bootUs / 1_000 - old.renewedBootMs >= old.ttlMs - CLOCK_SLACK_MS
     const owner = host.processes.get(old.pid)
-    const dead = old.bootId !== host.bootId || owner === undefined || !owner.alive || owner.startTicks !== old.startTicks
+    const dead =
+      old.bootId !== host.bootId || owner === undefined || !owner.alive || owner.startTicks !== old.startTicks
     if (!expired && !dead) {
-      history.violate('R1', `${process.label} takes ${seat.uid} from ${owner.label}, which lives and renewed it ${Math.round(host.bootUs / 1_000 - old.renewedBootMs)} ms ago`)
+      history.violate(
+        'R1',
+        `${process.label} takes ${seat.uid} from ${owner.label}, which lives and renewed it ${Math.round(host.bootUs / 1_000 - old.renewedBootMs)} ms ago`
+      )
     }
-    const [carrier] = this.#owners.get(lease.owner)?.endsPrevious === true ? carriersOf(host, old.claimId) : []
+    const [carrier] =
+      this.#owners.get(lease.owner)?.endsPrevious === true ? carriersOf(host, old.claimId) : []
     if (carrier !== undefined) {
-      history.violate('R12', `${process.label} takes ${seat.uid} while pid ${carrier.pid} of the claim before still runs`)
+      history.violate(
+        'R12',
+        `${process.label} takes ${seat.uid} while pid ${carrier.pid} of the claim before still runs`
+      )
     }
   }
 
@@ -162,7 +190,10 @@ export class LeaseRules {
         ? hold.to_channel === owner.channel && hold.to_version === owner.version
         : hold.to_boot_id === lease.owner
     if (!isFor) {
-      this.#world.history.violate('R5', `${process.label} takes ${seat.uid}, which is kept for ${String(hold.to_channel)} for another ${Math.round(leftMs)} ms`)
+      this.#world.history.violate(
+        'R5',
+        `${process.label} takes ${seat.uid}, which is kept for ${String(hold.to_channel)} for another ${Math.round(leftMs)} ms`
+      )
     }
   }
 }

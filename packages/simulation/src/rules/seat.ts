@@ -9,6 +9,7 @@ export interface LeaseText {
   readonly pid: number
   readonly startTicks: number
   readonly bootId: string
+  readonly acquiredAtMs: number
   readonly renewedBootMs: number
   readonly ttlMs: number
 }
@@ -55,6 +56,7 @@ export function leaseIn(data: Buffer | undefined): LeaseText | undefined {
       pid: Number(value.pid),
       startTicks: Number(value.pid_start_ticks),
       bootId: String(value.host_boot_id),
+      acquiredAtMs: Number(value.acquired_at_ms),
       renewedBootMs: Number(value.renewed_boot_ms),
       ttlMs: Number(value.ttl_ms)
     }

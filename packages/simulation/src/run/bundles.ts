@@ -7,7 +7,10 @@ import { join } from 'node:path'
 import vm from 'node:vm'
 import { build, type Plugin } from 'esbuild'
 
-export type Factory = (require: (name: string) => unknown, module: { exports: Record<string, unknown> }) => void
+export type Factory = (
+  require: (name: string) => unknown,
+  module: { exports: Record<string, unknown> }
+) => void
 export type ProgramName = 'daemon' | 'store-user' | 'watchdog' | 'relay'
 export type Bundles = Readonly<Record<ProgramName, vm.Script>>
 
@@ -64,7 +67,9 @@ function fromSources({ sources, repository }: { sources: string; repository: str
     setup(build) {
       build.onResolve({ filter: /^@agentmux\// }, ({ path }) => {
         const name = path.slice('@agentmux/'.length)
-        const folder = ['packages', 'apps'].map((kind) => join(sources, kind, name)).find((each) => existsSync(each))
+        const folder = ['packages', 'apps']
+          .map((kind) => join(sources, kind, name))
+          .find((each) => existsSync(each))
         return { path: join(folder ?? '', 'src/index.ts') }
       })
       // What is installed for the packages is found there, wherever their sources are.

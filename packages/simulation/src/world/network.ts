@@ -50,12 +50,18 @@ export class Network {
   }
 
   cut(one: Host, other: Host, forUs: number): void {
-    this.#world.history.note('network', `${one.name} and ${other.name} are cut off from each other for ${Math.round(forUs / 1_000)} ms`)
+    this.#world.history.note(
+      'network',
+      `${one.name} and ${other.name} are cut off from each other for ${Math.round(forUs / 1_000)} ms`
+    )
     this.#cutUntilUs.set(pair(one, other), this.#world.nowUs + forUs)
   }
 
   turnBad(badness: number, forUs: number): void {
-    this.#world.history.note('network', `loses ${Math.round(badness * 100)} % for ${Math.round(forUs / 1_000)} ms`)
+    this.#world.history.note(
+      'network',
+      `loses ${Math.round(badness * 100)} % for ${Math.round(forUs / 1_000)} ms`
+    )
     this.#badUntilUs = this.#world.nowUs + forUs
     this.#badness = badness
   }
@@ -69,11 +75,16 @@ export class Network {
   /** Since when nothing stands between two hosts: the end of the last cut or bad time, or now. */
   soundSinceUs(one: Host, other: Host): number {
     const untilUs = Math.max(this.#cutUntilUs.get(pair(one, other)) ?? 0, this.#badUntilUs)
-    return untilUs > this.#world.nowUs ? this.#world.nowUs : untilUs
+    return Math.min(untilUs, this.#world.nowUs)
   }
 
   /** `done` is called once at most, in a turn of the asking thread. */
-  send(from: Thread, to: { host: string; port: string }, request: NetRequest, done: (outcome: NetOutcome) => void): void {
+  send(
+    from: Thread,
+    to: { host: string; port: string },
+    request: NetRequest,
+    done: (outcome: NetOutcome) => void
+  ): void {
     const world = this.#world
     const { random } = world
     this.requests++
@@ -82,7 +93,8 @@ export class Network {
     const answer = (outcome: NetOutcome, delayUs: number) => from.after(delayUs, () => done(outcome))
     if (host === undefined) return void answer({ fault: 'ENOTFOUND' }, random.int(1_000, 20_000))
     const bad = this.#badUntilUs > world.nowUs
-    const delayUs = () => (bad && random.chance(0.3) ? random.int(500_000, 12_000_000) : random.int(200, 30_000))
+    const delayUs = () =>
+      bad && random.chance(0.3) ? random.int(500_000, 12_000_000) : random.int(200, 30_000)
     const lost = () => this.#isCut(asker, host) || (bad && random.chance(this.#badness))
     if (lost()) {
       // Told at once by some networks; by others never.
@@ -95,7 +107,8 @@ export class Network {
       world.after(delayUs(), () => {
         if (!host.up || this.#isCut(asker, host)) return
         const server = this.#servers.get(`${to.host}:${to.port}`)
-        if (server === undefined || !server.thread.alive) return void answer({ fault: 'ECONNREFUSED' }, random.int(200, 5_000))
+        if (server === undefined || !server.thread.alive)
+          return void answer({ fault: 'ECONNREFUSED' }, random.int(200, 5_000))
         server.thread.turn(() => {
           const reply = (response: NetOutcome) => {
             if (answered) return

@@ -56,7 +56,8 @@ export class World {
         if (next.cancelled) continue
         if (next.atUs > this.nowUs) this.nowUs = next.atUs
         this.events++
-        if (this.events > MOST_EVENTS) this.history.violate('R3', `there is no end to it: ${this.events} events`)
+        if (this.events > MOST_EVENTS)
+          this.history.violate('R3', `there is no end to it: ${this.events} events`)
         next.run()
       }
       if (!this.ended && untilUs > this.nowUs) this.nowUs = Math.min(untilUs, Math.max(this.nowUs, lastUs))
