@@ -9,6 +9,7 @@ import { errnoOf, ioFault, LeaseFault } from './lease-fault.js'
 
 /** Only the owner: who may write here may name processes to be ended. */
 const MODE = 0o700
+const CANNOT_SYNC: readonly string[] = ['EACCES', 'EPERM', 'EINVAL', 'EROFS', 'ENOTSUP', 'EOPNOTSUPP']
 
 export interface FolderOptions {
   /** Whether what is made outlives a power cut: yes unless given. It costs what the disk takes. */
@@ -34,9 +35,20 @@ function makeWithParents(folder: string, durable: boolean): void {
       makeWithParents(dirname(folder), durable)
       mkdirUnlessThere(folder)
     } else if (!isFolder(folder)) throw error
-    else return
+    else {
+      if (durable) syncNamesAbove(folder)
+      return
+    }
   }
   if (durable) syncName(folder)
+}
+
+/**
+ * Whoever made one of these may have been killed before it was synced, and nobody but us will ever do it: a power cut would
+ * take everything below along, epochs that were given included (R10). What is on the disk already costs next to nothing.
+ */
+function syncNamesAbove(folder: string): void {
+  for (let at = folder; dirname(at) !== at; at = dirname(at)) syncName(at)
 }
 
 /** Another process may make the same one at the same moment. */
@@ -58,7 +70,7 @@ function syncName(folder: string): void {
   try {
     syncFolder(dirname(folder))
   } catch (error) {
-    // A folder in which we may create but not read: there is nothing more to be done.
-    if (!(error instanceof LeaseFault) || error.errno !== 'EACCES') throw error
+    // A folder in which we may create but not read, or whose file system knows no sync: there is nothing more to be done.
+    if (!(error instanceof LeaseFault) || !CANNOT_SYNC.includes(error.errno ?? '')) throw error
   }
 }

@@ -1,4 +1,5 @@
 /** `pnpm simulate`: runs one history for each seed and tells what it found. */
+import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -6,12 +7,12 @@ import { SandboxPool } from './kernel/sandbox.js'
 import { Killed } from './kernel/thread.js'
 import { bundlePrograms } from './run/bundles.js'
 import { runHistory } from './run/history-of.js'
-import { planOf, type Tier } from './run/plan.js'
+import { type Plan, planOf, type Tier } from './run/plan.js'
 import { shrink } from './run/shrink.js'
 import { storyOf } from './run/story.js'
 
 const REPOSITORY = join(dirname(fileURLToPath(import.meta.url)), '../../..')
-const USAGE = `usage: simulate [--seeds N] [--first SEED] [--hosts H] [--agents A] [--tier lan|relay|none] [--seconds S] [--sources DIR] [--keep-going] [--story]
+const USAGE = `usage: simulate [--seeds N] [--first SEED] [--hosts H] [--agents A] [--tier lan|relay|none] [--seconds S] [--sources DIR] [--plans FILE] [--keep-going] [--story]
 example: npm run simulate -- --seeds 200 --hosts 2 --agents 3`
 
 const { values: flags } = parseArgs({
@@ -24,6 +25,7 @@ const { values: flags } = parseArgs({
     sources: { type: 'string', default: REPOSITORY },
     'keep-going': { type: 'boolean', default: false },
     tier: { type: 'string' },
+    plans: { type: 'string' },
     lines: { type: 'string', default: '60' },
     story: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
@@ -61,8 +63,12 @@ async function main(): Promise<number> {
     `${total.seeds} seeds, ${total.events} events, ${(total.virtualMs / 86_400_000).toFixed(2)} virtual days, ` +
     `${total.violations} violations, ${Math.round(total.events / elapsed())} events/s, ${Math.round(elapsed())} s`
   let shownMs = startedMs
-  for (let seed = first; seed < first + seeds && elapsed() < seconds; seed++) {
-    const plan = planOf(seed, { hosts, agents, ...tierOf(flags.tier) })
+  const kept =
+    flags.plans === undefined ? undefined : (JSON.parse(readFileSync(flags.plans, 'utf8')) as Plan[])
+  const count = kept?.length ?? seeds
+  for (let index = 0; index < count && elapsed() < seconds; index++) {
+    const plan = kept?.[index] ?? planOf(first + index, { hosts, agents, ...tierOf(flags.tier) })
+    const { seed } = plan
     const outcome = runHistory(plan, parts)
     await new Promise((resolve) => setImmediate(resolve))
     total.seeds++

@@ -20,7 +20,7 @@ export function runHistory(plan: Plan, parts: RunParts): Outcome {
   const { world, hosts } = stage
   for (const seat of stage.seats) world.after(world.random.int(0, 2_000_000), () => stage.start(seat))
   stage.startRelay()
-  if (hosts.length === 1) {
+  if (hosts.length === 1 && plan.alone !== true) {
     for (const host of hosts) for (const name of ['user-a', 'user-b']) stage.startStoreUser(host, name)
   }
   for (const { atMs, deed } of plan.deeds) world.after(atMs * 1_000, () => carryOut(stage, deed))

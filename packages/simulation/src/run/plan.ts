@@ -63,6 +63,8 @@ export interface Plan {
   /** After this nothing is done to anybody any more. */
   readonly healMs: number
   readonly endMs: number
+  /** Without the programs that use the store alone. */
+  readonly alone?: boolean
 }
 
 /** TTL, a hold, a grace, a watch, and what a retry takes: after this everything has to run again. */
