@@ -19,35 +19,31 @@ export interface FolderOptions {
 /** One that is there stays as it is. @throws LeaseFault `io`, with the path asked for, if it cannot be made or is not a folder. */
 export function createFolder(folder: string, { durable = true }: FolderOptions = {}): void {
   try {
-    makeWithParents(folder, durable)
+    makeWithParents(folder)
+    if (durable) syncNames(folder)
   } catch (error) {
     throw ioFault('create the folder', folder, error)
   }
 }
 
 /** Step by step: the recursive mkdir of Node says ENOENT on a read-only file system. */
-function makeWithParents(folder: string, durable: boolean): void {
+function makeWithParents(folder: string): void {
   try {
     mkdirSync(folder, MODE)
   } catch (error) {
-    const errno = errnoOf(error)
-    if (errno === 'ENOENT' && dirname(folder) !== folder) {
-      makeWithParents(dirname(folder), durable)
+    if (errnoOf(error) === 'ENOENT' && dirname(folder) !== folder) {
+      makeWithParents(dirname(folder))
       mkdirUnlessThere(folder)
     } else if (!isFolder(folder)) throw error
-    else {
-      if (durable) syncNamesAbove(folder)
-      return
-    }
   }
-  if (durable) syncName(folder)
 }
 
 /**
- * Whoever made one of these may have been killed before it was synced, and nobody but us will ever do it: a power cut would
- * take everything below along, epochs that were given included (R10). What is on the disk already costs next to nothing.
+ * Those that were there already, too: whoever made one may have been killed before it was synced, and nobody but us will ever
+ * do it. A power cut would take everything below along, epochs that were given included (R10). What is on the disk already
+ * costs next to nothing.
  */
-function syncNamesAbove(folder: string): void {
+function syncNames(folder: string): void {
   for (let at = folder; dirname(at) !== at; at = dirname(at)) syncName(at)
 }
 
@@ -65,7 +61,6 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
-/** Epochs must not be lost with a folder that was made just now (R10). */
 function syncName(folder: string): void {
   try {
     syncFolder(dirname(folder))
