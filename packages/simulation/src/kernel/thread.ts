@@ -84,7 +84,8 @@ export class Thread {
     }
     // A thread alone is held up by a disk or a busy event loop; the watchdog knows neither.
     const { pause } = process
-    if (pause !== undefined && (pause.whole || this.name === 'main') && pause.afterCalls-- <= 0) this.#pause(pause)
+    if (pause !== undefined && (pause.whole || this.name === 'main') && pause.afterCalls-- <= 0)
+      this.#pause(pause)
     else if (world.random.chance(GIVES_WAY)) this.giveWay(world.random.int(1, 1_500))
     if (onDisk) {
       const stuckUs = process.host.disk.stuckUntilUs - world.nowUs

@@ -263,6 +263,7 @@ export function main(system: System): void {
   Object.assign(system.orders, {
     open: (uid: string) => void ready.then(() => open(uid)),
     close,
+    peerSeen: () => tiers.peerSeen(),
     takeAtRelay: (uid: string) => {
       takeAtRelay(uid).catch((fault) =>
         system.tell({ kind: 'note', text: `take at the relay of ${uid}: ${textOf(fault)}` })

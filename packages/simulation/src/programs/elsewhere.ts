@@ -12,6 +12,8 @@ export interface Elsewhere {
   /** The early check: whether another computer is known to drive the agent. */
   heldElsewhere(agent: AgentRef, signal: AbortSignal): Promise<boolean>
   started(uid: string): void
+  /** Somebody was seen on the network: look soon. */
+  peerSeen(): void
   ended(uid: string): Promise<void>
   takeAtRelay(uid: string): Promise<boolean>
 }
@@ -41,6 +43,7 @@ export function elsewhere(system: System, ports: Ports): Elsewhere {
       lan?.recheck.agentStarted()
       relay?.started(uid)
     },
+    peerSeen: () => lan?.recheck.agentStarted(),
     ended: async (uid) => relay?.ended(uid),
     takeAtRelay: async (uid) => (await relay?.take(uid)) === true
   }

@@ -21,6 +21,8 @@ export interface System {
     takeOver?: (uid: string) => void
     /** Moves the agent here at the relay, whoever has it. */
     takeAtRelay?: (uid: string) => void
+    /** Discovery sees somebody again. */
+    peerSeen?: () => void
   }
   /** Asks another process of this host, over loopback; undefined if there is no answer. */
   ask(pid: number, question: Question, timeoutMs: number): Promise<Answer | undefined>

@@ -26,7 +26,9 @@ export function carryOut(stage: Stage, deed: Deed): void {
   if (host === undefined || !host.up) return
   if (deed.kind === 'cut') {
     const other = deed.other === -1 ? stage.relayHost : stage.hosts[deed.other]
-    if (other !== undefined) stage.network.cut(host, other, deed.forMs * 1_000)
+    if (other === undefined) return
+    stage.network.cut(host, other, deed.forMs * 1_000)
+    world.after(deed.forMs * 1_000 + 1_000, () => seenAgain(stage, [host, other]))
     return
   }
   switch (deed.kind) {
@@ -122,5 +124,13 @@ export function heal(stage: Stage): void {
     process.pause = undefined
     process.diesAfterCalls = Number.POSITIVE_INFINITY
     if (!process.alive) stage.world.after(1_000_000, () => stage.start(seat))
+  }
+}
+
+/** A cut is over: discovery tells both sides within a second or two. */
+function seenAgain(stage: Stage, hosts: readonly (Host | undefined)[]): void {
+  for (const seat of stage.seats) {
+    if (hosts.includes(stage.hostOf(seat)))
+      seat.thread?.after(stage.world.random.int(0, 300_000), () => seat.orders.peerSeen?.())
   }
 }
