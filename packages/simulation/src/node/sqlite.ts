@@ -15,9 +15,6 @@ interface RealDatabase {
 }
 type RealModule = (new (path: string, options?: object) => RealDatabase) & { SqliteError: unknown }
 
-/** Installed for the relay, and found from there: this package does not compile it a second time. */
-const DATABASE = 'better-sqlite3'
-
 /** What a relay has on its disk. */
 export class RelayDisk {
   readonly #databases = new Map<string, RealDatabase>()
@@ -25,7 +22,7 @@ export class RelayDisk {
 
   /** `from`: a file of the package in which better-sqlite3 is installed. */
   constructor(from: string) {
-    const real = createRequire(from)(DATABASE) as RealModule
+    const real = createRequire(from)('better-sqlite3') as RealModule
     const databases = this.#databases
     class Database {
       static readonly SqliteError = real.SqliteError
