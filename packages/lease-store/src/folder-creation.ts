@@ -9,6 +9,7 @@ import { errnoOf, ioFault, LeaseFault } from './lease-fault.js'
 
 /** Only the owner: who may write here may name processes to be ended. */
 const MODE = 0o700
+const CANNOT_SYNC: readonly string[] = ['EACCES', 'EPERM', 'EINVAL', 'EROFS', 'ENOTSUP', 'EOPNOTSUPP']
 
 export interface FolderOptions {
   /** Whether what is made outlives a power cut: yes unless given. It costs what the disk takes. */
@@ -18,25 +19,32 @@ export interface FolderOptions {
 /** One that is there stays as it is. @throws LeaseFault `io`, with the path asked for, if it cannot be made or is not a folder. */
 export function createFolder(folder: string, { durable = true }: FolderOptions = {}): void {
   try {
-    makeWithParents(folder, durable)
+    makeWithParents(folder)
+    if (durable) syncNames(folder)
   } catch (error) {
     throw ioFault('create the folder', folder, error)
   }
 }
 
 /** Step by step: the recursive mkdir of Node says ENOENT on a read-only file system. */
-function makeWithParents(folder: string, durable: boolean): void {
+function makeWithParents(folder: string): void {
   try {
     mkdirSync(folder, MODE)
   } catch (error) {
-    const errno = errnoOf(error)
-    if (errno === 'ENOENT' && dirname(folder) !== folder) {
-      makeWithParents(dirname(folder), durable)
+    if (errnoOf(error) === 'ENOENT' && dirname(folder) !== folder) {
+      makeWithParents(dirname(folder))
       mkdirUnlessThere(folder)
     } else if (!isFolder(folder)) throw error
-    else return
   }
-  if (durable) syncName(folder)
+}
+
+/**
+ * Those that were there already, too: whoever made one may have been killed before it was synced, and nobody but us will ever
+ * do it. A power cut would take everything below along, epochs that were given included (R10). What is on the disk already
+ * costs next to nothing.
+ */
+function syncNames(folder: string): void {
+  for (let at = folder; dirname(at) !== at; at = dirname(at)) syncName(at)
 }
 
 /** Another process may make the same one at the same moment. */
@@ -53,12 +61,11 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
-/** Epochs must not be lost with a folder that was made just now (R10). */
 function syncName(folder: string): void {
   try {
     syncFolder(dirname(folder))
   } catch (error) {
-    // A folder in which we may create but not read: there is nothing more to be done.
-    if (!(error instanceof LeaseFault) || error.errno !== 'EACCES') throw error
+    // A folder in which we may create but not read, or whose file system knows no sync: there is nothing more to be done.
+    if (!(error instanceof LeaseFault) || !CANNOT_SYNC.includes(error.errno ?? '')) throw error
   }
 }

@@ -1,0 +1,122 @@
+/** What a program in one simulated process finds of the world beside the modules of Node. */
+import type { Peer } from '@agentmux/lan-tier'
+import type { Host } from '../kernel/host.js'
+import type { Thread } from '../kernel/thread.js'
+import type { Answer, Question, System } from '../programs/system.js'
+import { startDriver } from './driver-behaviour.js'
+import type { Seat, Stage } from './stage.js'
+import { told } from './told.js'
+
+export const SHARED_ROOT = '/home/u/shared'
+
+export function systemOf(
+  stage: Stage,
+  thread: Thread,
+  who: { channel: string; version: string; port: number; seat?: Seat }
+): System {
+  const world = stage.world
+  const { process } = thread
+  const { channel, version, port, seat } = who
+  return {
+    config: {
+      sharedRoot: SHARED_ROOT,
+      channel,
+      version,
+      port,
+      lan: stage.plan.tier === 'lan' && seat !== undefined,
+      relay: stage.plan.tier === 'relay' && seat !== undefined ? relayFor(stage, seat) : undefined
+    },
+    serve: (handler) => {
+      const isRelay = process.host === stage.relayHost
+      stage.network.serve(isRelay ? 'relay.example:' : `${process.host.address}:${port}`, thread, handler)
+    },
+    peers: () => peersOf(stage, process.host),
+    nowUs: () => world.nowUs,
+    random: () => world.random.float(),
+    writes: () => process.writes,
+    tell: (report) => told(stage, process, { report, who: { channel, version } }),
+    orders: {},
+    spawn: ({ uid, claimId, environment }, onExit) => {
+      return startDriver(
+        {
+          uid,
+          claimId,
+          environment,
+          parent: process,
+          onExit: () => thread.after(world.random.int(100, 3_000), onExit),
+          restless: () => !stage.healed
+        },
+        world
+      )
+    },
+    ask: (pid, question, timeoutMs) => ask(stage, thread, { pid, question, timeoutMs }),
+    answer: (handler) => {
+      if (seat !== undefined) seat.answer = handler
+    },
+    others: () =>
+      stage.seats.flatMap((other) => {
+        const slot = stage.plan.slots[other.index]
+        const { process: its } = other
+        if (slot === undefined || its === process || its?.host !== process.host || !its.alive) return []
+        return [{ pid: its.pid, channel: slot.channel, port: 20_000 + other.index }]
+      })
+  }
+}
+
+function relayFor(stage: Stage, seat: Seat): { url: string; token: string; install: string } {
+  const hex = (seat.index + 1).toString(16).padStart(12, '0')
+  const account = stage.plan.accounts[stage.plan.slots[seat.index]?.host ?? 0] ?? ''
+  return { url: 'https://relay.example', token: account, install: `00000000-0000-4000-8000-${hex}` }
+}
+
+/** Discovery is not simulated: everybody has seen everybody once. */
+function peersOf(stage: Stage, host: Host): Peer[] {
+  return stage.seats.flatMap((seat) => {
+    const slot = stage.plan.slots[seat.index]
+    const its = stage.hostOf(seat)
+    if (slot === undefined || its === host || seat.process === undefined) return []
+    const known = stage.peers.get(seat)
+    if (known !== undefined) return [known]
+    const peer: Peer = {
+      instanceId: `instance-${seat.index}`,
+      hostname: its.name,
+      version: slot.version,
+      channel: slot.channel,
+      address: its.address,
+      addresses: [its.address],
+      port: 20_000 + seat.index,
+      authKey: 'k',
+      agents: [],
+      firstSeenMs: 0,
+      lastSeenMs: 0
+    }
+    stage.peers.set(seat, peer)
+    return [peer]
+  })
+}
+
+/** Over loopback: there soon, and lost only with the one who answers. */
+function ask(
+  stage: Stage,
+  thread: Thread,
+  { pid, question, timeoutMs }: { pid: number; question: Question; timeoutMs: number }
+): Promise<Answer | undefined> {
+  const world = stage.world
+  return new thread.sandbox.Promise<Answer | undefined>((resolve) => {
+    const late = thread.after(timeoutMs * 1_000, () => resolve(undefined))
+    const asked = stage.seats.find(
+      ({ process }) => process?.pid === pid && process.host === thread.process.host
+    )
+    const { answer, thread: its } = asked ?? {}
+    if (answer === undefined || its === undefined) return
+    its.after(world.random.int(100, 5_000), () => {
+      const tell = (answered: Answer) => {
+        thread.after(world.random.int(100, 5_000), () => {
+          late.cancelled = true
+          resolve(answered)
+        })
+      }
+      void answer(question).then(its.sandbox.inside(tell))
+    })
+  })
+}
