@@ -1,9 +1,9 @@
 /** Hostile answers from peers over real connections: nothing crashes, nothing grows, nothing of it counts as evidence. */
 import { createSystemClock } from '../../packages/lease-model/dist/index.js'
-import { seededRandom } from '../lan-tie-break/simulation.mjs'
 import { machineLine } from '../measuring/machine.mjs'
 import { readOptions } from '../measuring/options.mjs'
 import { loadPackage } from '../measuring/packages.mjs'
+import { seededRandom } from '../measuring/seeded-random.mjs'
 import { target, targetLines } from '../measuring/targets.mjs'
 import { startHostilePeers } from './hostile-peers.mjs'
 

@@ -15,7 +15,6 @@ export interface RoundOptions {
   readonly seed: number
 }
 
-export function seededRandom(seed: number): () => number
 export function simulateRound(rules: Rules, options: RoundOptions): number[]
 export function simulateRounds(
   rules: Rules,

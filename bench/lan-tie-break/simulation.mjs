@@ -2,6 +2,7 @@
  * Rounds of a tie-break on a simulated network: every host drives the agent, then all look, with answers that take time and
  * get lost. The decisions are the built package's own; only time and the network are simulated.
  */
+import { seededRandom } from '../measuring/seeded-random.mjs'
 import { EventQueue } from './event-queue.mjs'
 
 /** A question and its answer, one way each, milliseconds. */
@@ -10,17 +11,6 @@ const TIMEOUT_MS = 1_500
 /** All re-checks of a round begin within this: the worst case, as after a cable is plugged in again. */
 const TOGETHER_MS = 500
 const EVERY_MS = 30_000
-
-/** A small generator with a seed, so that a round can be run again. */
-export function seededRandom(seed) {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
 
 /** Starts in one instant, within 10 s, or around the border where the pairwise rule goes in circles. */
 function startsOf(hosts, random) {

@@ -9,8 +9,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { loadPackage } from '../measuring/packages.mjs'
+import { seededRandom } from '../measuring/seeded-random.mjs'
 import { monotonicMs } from '../measuring/stamp.mjs'
-import { randomFrom } from './random.mjs'
 
 const WORKER = fileURLToPath(new URL('worker.mjs', import.meta.url))
 const OLDER = fileURLToPath(new URL('older-build.mjs', import.meta.url))
@@ -25,7 +25,7 @@ const MIXED_SHARE = 4
 
 export async function runStress({ folder, processes, seconds, seed }) {
   const root = join(folder, 'registry')
-  const random = randomFrom(seed)
+  const random = seededRandom(seed)
   const events = []
   const tally = { stops: 0, kills: 0 }
   await createKeys(root)

@@ -6,12 +6,12 @@
 import { appendFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { loadPackage } from '../measuring/packages.mjs'
+import { seededRandom } from '../measuring/seeded-random.mjs'
 import { monotonicMs } from '../measuring/stamp.mjs'
-import { randomFrom } from './random.mjs'
 
 const [root = '', key = '', name = '', log = '', seed = '', ttl = '', steps = '1'] = process.argv.slice(2)
 const ttlMs = Number(ttl)
-const random = randomFrom(Number(seed))
+const random = seededRandom(Number(seed))
 const [{ LeaseStore }, { createSystemClock }] = await Promise.all([
   loadPackage('lease-store'),
   loadPackage('lease-model')

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { seededRandom } from '../../../bench/lan-tie-break/simulation.mjs'
+import { seededRandom } from '../../../bench/measuring/seeded-random.mjs'
 import { type Contender, decide, peerWins } from '../src/index.js'
 import { rankOf } from '../src/tie-break/decide.js'
 

@@ -1,7 +1,7 @@
 import { createSystemClock } from '@agentmux/lease-model'
 import { describe, expect, it } from 'vitest'
 import { startHostilePeers } from '../../../bench/lan-holdings/hostile-peers.mjs'
-import { seededRandom } from '../../../bench/lan-tie-break/simulation.mjs'
+import { seededRandom } from '../../../bench/measuring/seeded-random.mjs'
 import { LanHoldings, LanSecret } from '../src/index.js'
 
 /** Another one at every run; a failure names it. The same in a hundred thousand: bench/lan-holdings/fuzz.mjs. */

@@ -1,7 +1,7 @@
 /** Chances that can be had again: the same seed, the same numbers (mulberry32). */
 
 /** @returns a function with numbers from 0 to below 1 */
-export function randomFrom(seed) {
+export function seededRandom(seed) {
   let state = seed >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0
