@@ -11,7 +11,7 @@ import { describe, expect, it } from 'vitest'
 import { type Answer, Child, type ChildOptions } from './harness/child.js'
 import { diskFolder } from './harness/folder.js'
 import { Lies } from './harness/lies.js'
-import { olderRecord, TTL_MS } from './harness/parties.js'
+import { olderRecord, TTL_MS, UPTIME_SLACK_MS } from './harness/parties.js'
 
 const MINUTE_MS = 60_000
 const YEAR_MS = 365 * 24 * 60 * MINUTE_MS
@@ -138,7 +138,7 @@ describe('the record of an older build', () => {
       for (const index of ages.keys())
         expect(['refused', 'unknown']).toContain((await newcomer.claim(`k${index}`)).kind)
     }
-    newcomer.lies.tell({ sleptMs: TTL_MS, wallMs: -YEAR_MS })
+    newcomer.lies.tell({ sleptMs: TTL_MS + UPTIME_SLACK_MS, wallMs: -YEAR_MS })
     for (const index of ages.keys()) {
       expect(await newcomer.claim(`k${index}`)).toMatchObject({
         kind: 'granted',
@@ -187,7 +187,7 @@ describe('a machine that sleeps', () => {
     expect(await holder.child.do('verify')).toEqual({ kind: 'held' })
     expect(await holder.child.do('renew')).toMatchObject({ kind: 'renewed', lease: { epoch: 1 } })
     expect(await newcomer.claim('k')).toMatchObject({ kind: 'refused', holder: { epoch: 1 } })
-    asleep(60 * MINUTE_MS + TTL_MS)
+    asleep(60 * MINUTE_MS + TTL_MS + UPTIME_SLACK_MS)
     expect(await newcomer.claim('k')).toMatchObject({ kind: 'granted', previous: { why: 'expired' } })
     expect(await holder.child.do('renew')).toMatchObject({ kind: 'lost', loss: { why: 'taken' } })
   })
@@ -212,10 +212,10 @@ describe('a newcomer with a shorter TTL', () => {
     await refused('ours', 'older', 'elsewhere', 'damaged')
     newcomer.lies.tell({ sleptMs: 2 * SHORT.ttlMs })
     await refused('ours', 'older', 'elsewhere', 'damaged')
-    newcomer.lies.tell({ sleptMs: TTL_MS })
+    newcomer.lies.tell({ sleptMs: TTL_MS + UPTIME_SLACK_MS })
     await granted('older', 'damaged')
     await refused('ours', 'elsewhere')
-    newcomer.lies.tell({ sleptMs: LONG.ttlMs })
+    newcomer.lies.tell({ sleptMs: LONG.ttlMs + UPTIME_SLACK_MS })
     await granted('ours', 'elsewhere')
   })
 })

@@ -9,7 +9,7 @@ import { Child } from './harness/child.js'
 import { diskFolder } from './harness/folder.js'
 import { Lies } from './harness/lies.js'
 import { canMount, image, mounted } from './harness/mounts.js'
-import { TTL_MS, UID } from './harness/parties.js'
+import { TTL_MS, UID, UPTIME_SLACK_MS } from './harness/parties.js'
 
 const claim = { agent: { uid: UID }, blockId: 'b' }
 
@@ -35,7 +35,7 @@ describe('a doubtful file system', () => {
       expect((await newcomer.do('claim', claim)).kind).not.toBe('granted')
       lies.tell({ sleptMs: TTL_MS / 3 })
       expect((await newcomer.do('claim', claim)).kind).not.toBe('granted')
-      lies.tell({ sleptMs: TTL_MS })
+      lies.tell({ sleptMs: TTL_MS + UPTIME_SLACK_MS })
       expect(await newcomer.do('claim', claim)).toMatchObject({
         kind: 'granted',
         lease: { epoch: 2 },
