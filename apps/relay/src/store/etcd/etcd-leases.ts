@@ -16,7 +16,7 @@ import {
 } from '../../model/decide.js'
 import { type Claimant, type Holder, type Identity, isSameHolder } from '../../model/holder.js'
 import type { HolderChange, LeaseAnswer, LeaseKeeper, ListedAgent } from '../relay-store.js'
-import { type SeenInEtcd, seeAgent } from './agent-reads.js'
+import { AGENTS_IN_A_READ, type SeenInEtcd, seeAgent, seeAgents } from './agent-reads.js'
 import { AGAIN, attempts } from './attempts.js'
 import type { EtcdClient } from './etcd-client.js'
 import { KEYS } from './etcd-keys.js'
@@ -74,14 +74,17 @@ export class EtcdLeases implements LeaseKeeper {
     })
   }
 
-  /** Most are alive: one look at many, then all are kept alive together. The others are looked at one by one. */
+  /** Most are alive: one look at many, then all are kept alive together. Of the others more is read, of many at once as well. */
   async renew(account: string, agents: readonly string[], claimant: Claimant): Promise<LeaseAnswer[]> {
     const keys = agents.map((agent) => ({ account, agent }))
-    const chunks = Array.from({ length: Math.ceil(keys.length / READS) }, (_, index) =>
-      keys.slice(index * READS, (index + 1) * READS)
+    const answers = await Promise.all(chunksOf(keys, READS).map((chunk) => this.#renewAlive(chunk, claimant)))
+    const known = answers.flat()
+    const open = keys.filter((_, index) => known[index] === undefined)
+    const others = await Promise.all(
+      chunksOf(open, AGENTS_IN_A_READ).map((chunk) => this.#renewOthers(chunk, claimant))
     )
-    const answers = await Promise.all(chunks.map((chunk) => this.#renewSome(chunk, claimant)))
-    return answers.flat()
+    const rest = others.flat()
+    return known.flatMap((answer) => answer ?? rest.splice(0, 1))
   }
 
   release(key: AgentKey, claimant: Identity): Promise<boolean> {
@@ -113,7 +116,8 @@ export class EtcdLeases implements LeaseKeeper {
     return this.#options.etcd.count(KEYS.lives)
   }
 
-  async #renewSome(keys: readonly AgentKey[], claimant: Claimant): Promise<LeaseAnswer[]> {
+  /** Undefined for those that nothing keeps alive in etcd. */
+  async #renewAlive(keys: readonly AgentKey[], claimant: Claimant): Promise<(LeaseAnswer | undefined)[]> {
     const { etcd, keepAlives } = this.#options
     const lives = await attempts(async () =>
       found(await etcd.txn({ compare: [], success: keys.map((key) => read(KEYS.live(key))) }))
@@ -121,11 +125,24 @@ export class EtcdLeases implements LeaseKeeper {
     return Promise.all(
       keys.map(async (key, index) => {
         const live = lives[index]
-        if (live === undefined) return this.#renewOne(key, claimant)
+        if (live === undefined) return undefined
         const holder = valueIn<Holder>(live)
         if (!isSameHolder(holder, claimant)) return { kind: 'refused', heldBy: holder }
         const alive = await keepAlives.renew(live.lease)
         return alive ? { kind: 'held', epoch: holder.epoch } : this.#renewOne(key, claimant)
+      })
+    )
+  }
+
+  async #renewOthers(keys: readonly AgentKey[], claimant: Claimant): Promise<LeaseAnswer[]> {
+    const seen = await attempts(() => seeAgents(this.#options.etcd, keys))
+    return Promise.all(
+      keys.map(async (key, index) => {
+        const one = seen[index]
+        const decision = one === undefined ? undefined : decideRenew(one, claimant)
+        return decision?.kind === 'refuse'
+          ? { kind: 'refused', heldBy: decision.heldBy }
+          : this.#renewOne(key, claimant)
       })
     )
   }
@@ -200,4 +217,10 @@ export class EtcdLeases implements LeaseKeeper {
     if ((await etcd.get(presence.key)) === undefined) await presence.register()
     return AGAIN
   }
+}
+
+function chunksOf<T>(all: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, index) =>
+    all.slice(index * size, (index + 1) * size)
+  )
 }

@@ -18,6 +18,7 @@ export class KeepAlivePipe {
   readonly #waiting = new Map<string, Waiting[]>()
   readonly #stream: Promise<Stream>
   #silence: NodeJS.Timeout | undefined
+  #answers = 0
   #ended = false
 
   constructor(client: Etcd3) {
@@ -41,7 +42,7 @@ export class KeepAlivePipe {
     return new Promise<boolean>((resolve, reject) => {
       if (this.#ended) return reject(new StoreUnavailable('unreachable'))
       this.#waiting.set(lease, [...(this.#waiting.get(lease) ?? []), { resolve, reject }])
-      this.#silence ??= setTimeout(() => this.end(new StoreUnavailable('timeout')), SILENCE_MS)
+      if (this.#silence === undefined) this.#expectAnswer()
       this.#stream.then(
         (stream) => {
           if (!this.#ended) stream.write({ ID: lease })
@@ -73,9 +74,18 @@ export class KeepAlivePipe {
     else this.#waiting.delete(ID)
     clearTimeout(this.#silence)
     this.#silence = undefined
-    if (this.#waiting.size > 0) {
-      this.#silence = setTimeout(() => this.end(new StoreUnavailable('timeout')), SILENCE_MS)
-    }
+    this.#answers++
+    if (this.#waiting.size > 0) this.#expectAnswer()
     first?.resolve(Number(TTL) > 0)
+  }
+
+  /** A timer that is late, because we were busy, says nothing about etcd: what has come meanwhile is read before that is judged. */
+  #expectAnswer(): void {
+    const answers = this.#answers
+    this.#silence = setTimeout(() => {
+      setImmediate(() => {
+        if (this.#answers === answers) this.end(new StoreUnavailable('timeout'))
+      })
+    }, SILENCE_MS)
   }
 }
