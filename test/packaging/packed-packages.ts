@@ -8,13 +8,8 @@ import { repositoryRoot, workspacePackages } from '../../scripts/workspace.mjs'
 
 export const publishedPackages = workspacePackages().filter((p) => p.manifest.private !== true)
 
-export interface PackedPackages {
-  readonly folder: string
-  tarball(name: string): string
-}
-
-/** Packs all of them with the pinned pnpm, as a release would. Remove `folder` afterwards. */
-export async function packAll(): Promise<PackedPackages> {
+/** Packs all of them with the pinned pnpm, as a release would. The folder, to be removed afterwards. */
+export async function packAll(): Promise<string> {
   const pnpm = await pnpmCommand(repositoryRoot)
   const folder = mkdtempSync(join(tmpdir(), 'packed-'))
   execFileSync(pnpm.command, ['-r', 'pack', '--pack-destination', folder], {
@@ -23,17 +18,25 @@ export async function packAll(): Promise<PackedPackages> {
     shell: process.platform === 'win32',
     stdio: 'pipe'
   })
-  const files = readdirSync(folder)
-  return {
-    folder,
-    tarball(name) {
-      const prefix = `${name.replace('@', '').replace('/', '-')}-`
-      const file = files.find(
-        (candidate) => candidate.startsWith(prefix) && /^\d/.test(candidate.slice(prefix.length))
-      )
-      if (file === undefined) throw new Error(`${name} was not packed; there are ${files.join(', ')}`)
-      return join(folder, file)
-    }
+  return folder
+}
+
+/** The tarballs that `packAll` has left in a folder. */
+export class PackedPackages {
+  readonly #folder: string
+
+  constructor(folder: string) {
+    this.#folder = folder
+  }
+
+  tarball(name: string): string {
+    const files = readdirSync(this.#folder)
+    const prefix = `${name.replace('@', '').replace('/', '-')}-`
+    const file = files.find(
+      (candidate) => candidate.startsWith(prefix) && /^\d/.test(candidate.slice(prefix.length))
+    )
+    if (file === undefined) throw new Error(`${name} was not packed; there are ${files.join(', ')}`)
+    return join(this.#folder, file)
   }
 }
 

@@ -1,18 +1,10 @@
-/** Every package, packed as for a registry, is complete, and works alone in a project that has nothing else. */
-import { readFileSync, rmSync } from 'node:fs'
+/** What has to hold of a package that npm installs into a project that has nothing else. */
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { LAYERS, NATIVE_LOCK } from '../../scripts/check-layers.mjs'
 import { repositoryRoot, type WorkspacePackage } from '../../scripts/workspace.mjs'
 import { type EmptyProject, emptyProject } from './empty-project.js'
-import {
-  type PackedPackages,
-  packAll,
-  publishedPackages,
-  tarballFiles,
-  tarballText,
-  withOwnDependencies
-} from './packed-packages.js'
+import { PackedPackages, withOwnDependencies } from './packed-packages.js'
 
 const TSC = join(repositoryRoot, 'node_modules/typescript/bin/tsc')
 const TYPES = join(repositoryRoot, 'node_modules/@types')
@@ -22,47 +14,12 @@ function specifiersOf(manifest: WorkspacePackage['manifest']): string[] {
   return Object.keys(manifest.exports ?? {}).map((path) => manifest.name + path.slice(1))
 }
 
-let packed: PackedPackages
-beforeAll(async () => {
-  packed = await packAll()
-})
-afterAll(() => rmSync(packed.folder, { recursive: true, force: true }))
-
-describe.each(publishedPackages.map((p) => [p.manifest.name as string, p.manifest] as const))(
-  '%s',
-  (name, manifest) => {
-    test('its tarball has the README, the licence, the build with types and source maps, and nothing else', () => {
-      const tarball = packed.tarball(name)
-      const files = tarballFiles(tarball)
-      expect(files).toEqual(expect.arrayContaining(['README.md', 'LICENSE', 'package.json']))
-      expect(tarballText(tarball, 'LICENSE')).toBe(readFileSync(join(repositoryRoot, 'LICENSE'), 'utf8'))
-      const others = files.filter((file) => !/^([A-Z]+\.md|LICENSE|package\.json)$/.test(file))
-      // A program that is built as CommonJS says so in its dist/package.json.
-      expect(
-        others.filter((file) => !/^dist\/(.+\.(js|js\.map|d\.ts|d\.ts\.map)|package\.json)$/.test(file))
-      ).toEqual([])
-
-      const scripts = others.filter((file) => file.endsWith('.js'))
-      expect(scripts).not.toEqual([])
-      for (const script of scripts) {
-        const map = JSON.parse(tarballText(tarball, `${script}.map`))
-        expect(
-          map.sourcesContent ?? [],
-          `${script}.map has its sources in it, since src is not packed`
-        ).toHaveLength(map.sources.length)
-      }
-      const entries = Object.values<Record<string, string>>(manifest.exports ?? {}).flatMap((entry) =>
-        Object.values(entry)
-      )
-      const targets = [...entries, ...Object.values<string>(manifest.bin ?? {})].map((path) =>
-        path.replace('./', '')
-      )
-      expect(targets).not.toEqual([])
-      expect(files).toEqual(expect.arrayContaining(targets))
-      expect(tarballText(tarball, 'package.json')).not.toContain('workspace:')
-    })
-
-    describe('installed alone by npm', () => {
+/** The tests of these packages, each in a project of its own. */
+export function testInstalledAlone(packages: readonly WorkspacePackage[]): void {
+  const packed = new PackedPackages(inject('packed'))
+  describe.each(packages.map((p) => [p.manifest.name as string, p.manifest] as const))(
+    '%s, installed alone by npm',
+    (name, manifest) => {
       const specifiers = specifiersOf(manifest)
       let project: EmptyProject
       beforeAll(() => {
@@ -116,6 +73,6 @@ describe.each(publishedPackages.map((p) => [p.manifest.name as string, p.manifes
         expect(code, output).toBe(0)
         expect(output).toContain(manifest.version)
       })
-    })
-  }
-)
+    }
+  )
+}

@@ -1,0 +1,6 @@
+/** The programs, which install all of the packages, work in a project that has nothing else. */
+
+import { testInstalledAlone } from './installed-alone.js'
+import { publishedPackages } from './packed-packages.js'
+
+testInstalledAlone(publishedPackages.filter((each) => each.path.startsWith('apps/')))
