@@ -52,6 +52,7 @@ try {
       onClaim: during.onClaim
     })
     results[name] = { ...storm, whileBroken: await during.done() }
+    process.stderr.write(`${name}: ${storm.claims} claims in ${storm.seconds.toFixed(0)} s\n`)
   }
 } finally {
   await Promise.all(relays.map((relay) => relay.end('SIGKILL')))
