@@ -62,6 +62,18 @@ function metFate({ calls, answer }: Run, { call, fate }: Point): boolean {
   return 'kill' in fate ? answer === undefined && calls.at(-1) === met : met.result.includes('INJECTED')
 }
 
+/**
+ * Calls are counted by name: one that has nothing to do with the operation, a file that Node itself closes, moves the fate to
+ * another. What was met in none of three runs is never met.
+ */
+async function runToItsFate(scenario: Scenario, point: Point): Promise<Run> {
+  for (let tries = 1; ; tries++) {
+    const outcome = await run(scenario, point)
+    if (tries === 3 || metFate(outcome, point)) return outcome
+    await outcome.end()
+  }
+}
+
 /** The calls between the lock of the key and its end. */
 function insideLock(calls: readonly SystemCall[]): Set<SystemCall> {
   const locked = calls.findIndex(
@@ -97,7 +109,7 @@ describe.each(SCENARIOS)('$name', (scenario) => {
       expect(points.length).toBeGreaterThan(5)
       const violations: string[] = []
       await atOnce(points, async (point) => {
-        const outcome = await run(scenario, point)
+        const outcome = await runToItsFate(scenario, point)
         const wrong = metFate(outcome, point) ? [] : ['it did not meet its fate there']
         wrong.push(...(await wrongAfter(scenario, outcome)))
         await outcome.end()
