@@ -2,8 +2,6 @@
  * `npm run breaks`: shows that the tests notice when a rule is broken. Applies each patch of test/breaks to a copy of the
  * last commit, builds it, runs the suites that the patch names, and prints which test failed. A patch that no test
  * notices, or that no longer applies, is an error. The work tree is not touched.
- *
- * Usage: npm run breaks [-- PATCH…]   (names or parts of names; without any, all)
  */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -16,8 +14,21 @@ import { repositoryRoot } from './workspace.mjs'
 /** A broken rule may hang a suite; no whole suite takes this long. */
 const SUITE_LIMIT_MS = 900_000
 
+const USAGE = `npm run breaks [-- PATCH…]
+
+Breaks one rule after the other in a copy of the last commit, and shows which tests notice. PATCH: names, or parts of names, of
+test/breaks; without any, all of them, which takes hours. For example: npm run breaks -- r05 r07-silent
+`
+
 const patchFolder = join(repositoryRoot, 'test/breaks')
 const wanted = process.argv.slice(2)
+if (wanted.some((word) => word.startsWith('-'))) {
+  const help = wanted.every((word) => word === '--help' || word === '-h')
+  process[help ? 'stdout' : 'stderr'].write(
+    help ? USAGE : `unknown option ${wanted.find((word) => word.startsWith('-'))}\n\n${USAGE}`
+  )
+  process.exit(help ? 0 : 64)
+}
 const patches = readdirSync(patchFolder)
   .filter((name) => name.endsWith('.patch'))
   .filter((name) => wanted.length === 0 || wanted.some((part) => name.includes(part)))
