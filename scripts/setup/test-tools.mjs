@@ -1,5 +1,5 @@
 /**
- * The programs that only tests need: network namespaces and independent peers. As root on Debian what is missing is
+ * The programs that only tests need: network namespaces, independent peers, file systems. As root on Debian what is missing is
  * installed, without starting any of its services; otherwise one sentence names the packages.
  * Also a script: `node scripts/setup/test-tools.mjs`.
  */
@@ -18,7 +18,10 @@ export const TEST_TOOLS = {
   'avahi-daemon': 'avahi-daemon',
   'avahi-browse': 'avahi-utils',
   'avahi-publish': 'avahi-utils',
-  etcd: 'etcd-server'
+  etcd: 'etcd-server',
+  'mkfs.ext4': 'e2fsprogs',
+  'mkfs.xfs': 'xfsprogs',
+  'mkfs.btrfs': 'btrfs-progs'
 }
 
 /** Debian asks this program before a package starts a service; 101 means no. */
