@@ -389,6 +389,27 @@ export function storeContract(name: string, open: OpenStore): void {
       expect(await texts(ANNA)).toEqual(['two'])
     })
 
+    test('a late copy of an ack does not win what was given back since, after a restart neither', async () => {
+      await opened.store.leases.claim(key, ANNA)
+      const [one, two] = [await inject('one'), await inject('two')]
+      await ack([one, two], ANNA, 'ack-1')
+      await giveBack(one, ANNA, 'back-1')
+      await giveBack(two, ANNA, 'back-2')
+      const nothing = { kind: 'won', ids: [] }
+      expect(await ack([one, two], ANNA, 'ack-1')).toEqual(nothing)
+      await opened.restart()
+      await opened.store.leases.claim(key, ANNA)
+      expect(await ack([one], ANNA, 'ack-1')).toEqual(nothing)
+      expect(await texts(ANNA)).toEqual(['one', 'two'])
+      expect(await ack([one], ANNA, 'ack-2')).toEqual({ kind: 'won', ids: [one] })
+      await giveBack(one, ANNA, 'back-3')
+      expect(await ack([one], ANNA, 'ack-1')).toEqual(nothing)
+      expect(await ack([one], ANNA, 'ack-3')).toEqual({ kind: 'won', ids: [one] })
+      // A late copy of the give-back before the last.
+      expect(await giveBack(one, ANNA, 'back-1')).toBe(true)
+      expect(await texts(ANNA)).toEqual(['two'])
+    })
+
     test('whoever won a message gives it back even after the agent was taken, and the new holder gets it', async () => {
       await opened.store.leases.claim(key, ANNA)
       const id = await inject('one')

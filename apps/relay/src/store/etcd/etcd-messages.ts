@@ -28,7 +28,8 @@ export interface EtcdMessagesOptions {
 
 interface Queued {
   readonly message: Message
-  readonly givenBackKey?: string | undefined
+  /** Of acks that were given back, and of what gave them back: a late copy of either changes nothing. */
+  readonly over?: readonly string[]
 }
 
 interface Won extends Queued {
@@ -40,6 +41,8 @@ interface Won extends Queued {
 
 /** Two keys are read and written for each, and etcd takes 128 in one transaction by default. */
 const IDS_AT_ONCE = 40
+/** No copy is later than this many calls on one message. */
+const MOST_OVER = 64
 
 export class EtcdMessages implements MessageKeeper {
   readonly #options: EtcdMessagesOptions
@@ -101,9 +104,11 @@ export class EtcdMessages implements MessageKeeper {
       if (kv === undefined) return false
       const won = valueIn<Won>(kv)
       // Won anew since this call was first made.
-      if (by.requestKey !== undefined && won.givenBackKey === by.requestKey) return true
+      if (isOver(won, by)) return true
       if (!isSameHolder(won.by, by)) return false
-      const back: Queued = { message: won.message, givenBackKey: by.requestKey }
+      const calls = [won.requestKey, by.requestKey].flatMap((call) => call ?? [])
+      const over = [...(won.over ?? []), ...calls].slice(-MOST_OVER)
+      const back: Queued = { message: won.message, over }
       const { succeeded } = await etcd.txn({
         compare: [isUnchanged(wonKey, kv), isAbsent(queuedKey)],
         success: [remove(wonKey), write(queuedKey, back, await this.#queued.lease())]
@@ -131,7 +136,7 @@ export class EtcdMessages implements MessageKeeper {
       if (!isHolder && before.length === 0) return { kind: 'not-holder', heldBy }
       const free = ids.flatMap((id, index) => {
         const kv = others[index * 2]
-        return isHolder && kv !== undefined ? [{ id, kv }] : []
+        return isHolder && kv !== undefined && !isOver(valueIn<Queued>(kv), by) ? [{ id, kv }] : []
       })
       const ours = new Set([...before, ...free.map(({ id }) => id)])
       const answer: AckAnswer = { kind: 'won', ids: ids.filter((id) => ours.has(id)) }
@@ -167,6 +172,10 @@ export class EtcdMessages implements MessageKeeper {
       }
     })
   }
+}
+
+function isOver({ over }: Queued, { requestKey }: AckedBy): boolean {
+  return requestKey !== undefined && over?.includes(requestKey) === true
 }
 
 function wonFrom(kv: IKeyValue, { instance, install, requestKey, call }: AckedBy & { call: string }): Won {

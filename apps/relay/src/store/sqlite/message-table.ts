@@ -1,4 +1,4 @@
-/** The statements on messages and on the calls that queued them. */
+/** The statements on messages and on the calls that queued them, for the first time or again. */
 import type Database from 'better-sqlite3'
 import type { AgentKey } from '../../model/agent-key.js'
 import type { Message, Priority } from '../../model/message.js'
@@ -14,7 +14,6 @@ export interface MessageRow {
   readonly acked_instance: string
   readonly acked_install: string
   readonly acked_key: string | null
-  readonly given_back_key: string | null
 }
 
 const AT = 'account = @account AND agent = @agent'
@@ -83,11 +82,11 @@ export class MessageTable {
     })
   }
 
-  setPending(key: AgentKey, id: string, back: { requestKey: string | undefined; sinceMs: number }): void {
+  setPending(key: AgentKey, id: string, sinceMs: number): void {
     this.#statement(
       `UPDATE messages SET acked = 0, acked_instance = '', acked_install = '', acked_key = NULL,
-       given_back_key = @requestKey, since_served_ms = @sinceMs WHERE ${AT} AND id = @id`
-    ).run({ ...of(key), id, requestKey: back.requestKey ?? null, sinceMs: back.sinceMs })
+       since_served_ms = @sinceMs WHERE ${AT} AND id = @id`
+    ).run({ ...of(key), id, sinceMs })
   }
 
   injected(key: AgentKey, requestKey: string): string | undefined {
@@ -98,9 +97,10 @@ export class MessageTable {
     return row?.id
   }
 
+  /** A call that queued the message, anew or again. */
   rememberInjection(key: AgentKey, requestKey: string, made: { id: string; sinceMs: number }): void {
     this.#statement(
-      'INSERT INTO injections (account, agent, request_key, id, since_served_ms) VALUES (@account, @agent, @requestKey, @id, @sinceMs)'
+      'INSERT OR REPLACE INTO injections (account, agent, request_key, id, since_served_ms) VALUES (@account, @agent, @requestKey, @id, @sinceMs)'
     ).run({ ...of(key), requestKey, ...made })
   }
 

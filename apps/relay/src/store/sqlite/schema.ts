@@ -33,7 +33,6 @@ export const SCHEMA = `
     acked_instance TEXT NOT NULL DEFAULT '',
     acked_install TEXT NOT NULL DEFAULT '',
     acked_key TEXT,
-    given_back_key TEXT,
     since_served_ms INTEGER NOT NULL,
     PRIMARY KEY (account, agent, id)
   ) STRICT, WITHOUT ROWID;

@@ -57,7 +57,7 @@ export class SqliteMessages implements MessageKeeper {
       const rows = ids.flatMap((id) => table.get(key, id) ?? [])
       const before = rows.filter((row) => wasWonBy(row, by))
       if (!isHolder && before.length === 0) return { answer: { kind: 'not-holder', heldBy } }
-      const now = isHolder ? rows.filter((row) => row.acked === 0) : []
+      const now = isHolder ? rows.filter((row) => row.acked === 0 && !this.#isOver(key, row.id, by)) : []
       for (const { id } of now) table.setAcked(key, id, { ...by, sinceMs: servedMs() })
       const won = new Set([...before, ...now].map(({ id }) => id))
       return { answer: { kind: 'won', ids: ids.filter((id) => won.delete(id)) } }
@@ -71,10 +71,14 @@ export class SqliteMessages implements MessageKeeper {
       if (row === undefined) return { answer: false }
       if (row.acked === 0) return { answer: true }
       // Won anew since this call was first made.
-      if (by.requestKey !== undefined && row.given_back_key === by.requestKey) return { answer: true }
+      if (this.#isOver(key, id, by)) return { answer: true }
       const winner = { instance: row.acked_instance, install: row.acked_install }
       if (!isSameHolder(winner, by)) return { answer: false }
-      table.setPending(key, id, { requestKey: by.requestKey, sinceMs: servedMs() })
+      const sinceMs = servedMs()
+      table.setPending(key, id, sinceMs)
+      for (const call of [row.acked_key, by.requestKey ?? null]) {
+        if (call !== null) table.rememberInjection(key, callOn(id, call), { id, sinceMs })
+      }
       return { answer: true, committed: () => arrivals.tell(key) }
     })
   }
@@ -90,10 +94,23 @@ export class SqliteMessages implements MessageKeeper {
     return table.drop({ pendingMs: now - limits.keepPendingMs, ackedMs: now - limits.keepAckedMs })
   }
 
+  /**
+   * Whether the call was an ack whose message has been given back since, or a give-back that was done: a late copy of either
+   * changes nothing, for nobody waits for its answer.
+   */
+  #isOver(key: AgentKey, id: string, { requestKey }: AckedBy): boolean {
+    return requestKey !== undefined && this.#options.table.injected(key, callOn(id, requestKey)) !== undefined
+  }
+
   #holding(key: AgentKey, claimant: Identity): { isHolder: boolean; heldBy: Holder | undefined } {
     const heldBy = liveHolder(this.#options.seen(key))
     return { isHolder: heldBy !== undefined && isSameHolder(heldBy, claimant), heldBy }
   }
+}
+
+/** No key of a call to inject is like it: those have no blanks. */
+function callOn(id: string, requestKey: string): string {
+  return `${id} ${requestKey}`
 }
 
 /** By this very call, the answer to which was lost. */
