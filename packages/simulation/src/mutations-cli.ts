@@ -12,6 +12,7 @@ import { SandboxPool } from './kernel/sandbox.js'
 import { bundlePrograms } from './run/bundles.js'
 import { runHistory } from './run/history-of.js'
 import { planOf, type Shape, type Tier } from './run/plan.js'
+import { SITUATIONS } from './run/situations.js'
 
 const REPOSITORY = join(dirname(fileURLToPath(import.meta.url)), '../../..')
 const PATCHES = join(REPOSITORY, 'packages/simulation/mutations')
@@ -64,13 +65,18 @@ async function tryPatch(file: string): Promise<Found | string> {
   }
 }
 
-/** In the head of the patch: `Shape: HOSTS AGENTS [TIER]`. */
+/** In the head of the patch: `Shape: HOSTS AGENTS [TIER [SITUATION | messages | older N]]`. */
 function shapeOf(patch: string): Shape {
-  const [, hosts = '1', agents = '2', tier] = /^Shape: (\d+) (\d+)(?: (lan|relay))?$/m.exec(patch) ?? []
+  const [, hosts = '1', agents = '2', tier, named, older] =
+    /^Shape: (\d+) (\d+)(?: (lan|relay|none)(?: ([a-z-]+)(?: (\d+))?)?)?$/m.exec(patch) ?? []
+  const situation = SITUATIONS.find((name) => name === named)
   return {
     hosts: Number(hosts),
     agents: Number(agents),
-    ...(tier === undefined ? {} : { tier: tier as Tier })
+    ...(tier === undefined ? {} : { tier: tier as Tier }),
+    ...(situation === undefined ? {} : { situation }),
+    ...(named === 'messages' ? { messages: true } : {}),
+    ...(named === 'older' ? { older: Number(older) } : {})
   }
 }
 

@@ -10,7 +10,10 @@ export interface Ran {
   readonly lines: readonly string[]
 }
 
-export function runCli(program: 'cli' | 'mutations-cli', args: readonly string[]): Promise<Ran> {
+export function runCli(
+  program: 'cli' | 'mutations-cli' | 'scale-cli',
+  args: readonly string[]
+): Promise<Ran> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [join(DIST, `${program}.js`), ...args], {
       stdio: ['ignore', 'pipe', 'inherit']

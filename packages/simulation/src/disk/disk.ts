@@ -5,6 +5,8 @@
 import type { Random } from '../world/random.js'
 import { Inode } from './inode.js'
 
+const MOST_NAMES = 10_000
+
 export class Disk {
   #nextNumber = 11
   readonly root: Inode
@@ -12,6 +14,8 @@ export class Disk {
   fault: 'ENOSPC' | 'EIO' | undefined
   /** Nothing that touches it returns before this moment. */
   stuckUntilUs = 0
+  /** The same few paths are looked up over and over. */
+  readonly #names = new Map<string, readonly string[]>()
 
   constructor() {
     this.root = this.create('folder', 0o755)
@@ -24,8 +28,14 @@ export class Disk {
   }
 
   find(path: string): Inode | undefined {
+    let names = this.#names.get(path)
+    if (names === undefined) {
+      names = namesOf(path)
+      if (this.#names.size >= MOST_NAMES) this.#names.clear()
+      this.#names.set(path, names)
+    }
     let at: Inode | undefined = this.root
-    for (const name of namesOf(path)) {
+    for (const name of names) {
       if (at?.kind !== 'folder') return undefined
       at = at.entries.get(name)
     }
@@ -83,8 +93,8 @@ function lose(inode: Inode, random: Random): void {
 function loseContent(inode: Inode, random: Random): void {
   const { data, durable } = inode
   if (durable?.equals(data)) return
-  if (random.chance(0.4)) inode.data = Buffer.from(durable ?? Buffer.alloc(0))
+  if (random.chance(0.4)) inode.data = durable ?? Buffer.alloc(0)
   else if (random.chance(0.2)) inode.data = Buffer.from(data.subarray(0, random.int(0, data.length)))
   else if (durable === undefined && random.chance(0.3)) inode.data = Buffer.alloc(data.length)
-  inode.durable = Buffer.from(inode.data)
+  inode.durable = inode.data
 }

@@ -22,6 +22,8 @@ export class Process {
   readonly groupId: number
   readonly startTicks: number
   readonly environment: Readonly<Record<string, string>>
+  /** The same, as /proc shows it. */
+  readonly environ: Buffer
   readonly name: string
   readonly threads: Thread[] = []
   readonly files = new Map<number, OpenFile | { readonly text: Buffer; at: number }>()
@@ -36,6 +38,8 @@ export class Process {
   calls = 0
   /** How often it changed something on the disk. */
   writes = 0
+  /** Until when one of its threads stands still, and the others need not. */
+  threadHeldUpUntilUs = 0
   /** Until when it cannot have done anything by itself. */
   heldUpUntilUs = 0
   /** The same, for a thread of it, and only because the simulation runs one stack. */
@@ -53,6 +57,11 @@ export class Process {
     this.groupId = options.ownGroup === true ? this.pid : (options.parent?.groupId ?? this.pid)
     this.startTicks = Math.floor(host.bootUs / 10_000)
     this.environment = options.environment
+    this.environ = Buffer.from(
+      Object.entries(options.environment)
+        .map(([name, value]) => `${name}=${value}\0`)
+        .join('')
+    )
     host.processes.set(this.pid, this)
   }
 

@@ -119,6 +119,7 @@ export class Thread {
       `is held up in the middle of its work for ${ms} ms${whole ? ', all of it' : ''}`
     )
     if (whole) process.stop()
+    process.threadHeldUpUntilUs = world.nowUs + forUs
     world.runUntil(world.nowUs + forUs)
     if (whole) process.proceed()
     if (!this.alive) throw new Killed()

@@ -101,6 +101,18 @@ export function processOf(thread: Thread, modules: (name: string) => unknown) {
   }
 }
 
+/** What ends by itself does so on the simulated clock. */
+function abortSignals(timers: Timers): typeof AbortSignal {
+  const timeout = (delayMs: number) => {
+    const controller = new AbortController()
+    timers.set(() => controller.abort(new DOMException('it took too long', 'TimeoutError')), delayMs)
+    return controller.signal
+  }
+  return new Proxy(AbortSignal, {
+    get: (real, name) => (name === 'timeout' ? timeout : Reflect.get(real, name, real))
+  })
+}
+
 /** Puts everything in its place in the realm. What was there of the thread before is gone. */
 export function bindRealm(thread: Thread, modules: (name: string) => unknown): void {
   const { sandbox, process } = thread
@@ -124,7 +136,7 @@ export function bindRealm(thread: Thread, modules: (name: string) => unknown): v
     TextDecoder,
     TextEncoder,
     AbortController,
-    AbortSignal,
+    AbortSignal: abortSignals(timers),
     Event,
     EventTarget,
     DOMException,

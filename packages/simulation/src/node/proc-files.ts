@@ -4,6 +4,7 @@ import type { Process } from '../kernel/process.js'
 /** The kernel gives its first pid namespace this inode at every boot. */
 const INITIAL_PID_NAMESPACE = 4_026_531_836
 const TIME_NAMESPACE = 4_026_531_834
+const ZEROS = '0 '.repeat(40)
 
 export function isProc(path: string): boolean {
   return path === '/proc' || path.startsWith('/proc/') || path === '/dev/null'
@@ -22,7 +23,7 @@ export function procText(path: string, reader: Process): Buffer | undefined {
     case 'stat':
       return Buffer.from(statLine(shown))
     case 'environ':
-      return shown.alive ? Buffer.from(environ(shown)) : Buffer.alloc(0)
+      return shown.alive ? shown.environ : Buffer.alloc(0)
     case 'status':
       return Buffer.from('Name:\tx\nUid:\t1000\t1000\t1000\t1000\n')
     case 'cmdline':
@@ -46,27 +47,20 @@ export function procLink(path: string, reader: Process): string | undefined {
   return undefined
 }
 
-function environ({ environment }: Process): string {
-  return Object.entries(environment)
-    .map(([name, value]) => `${name}=${value}\0`)
-    .join('')
-}
-
 /** Fields 1 to 52, as proc(5) counts them. */
 function statLine(process: Process): string {
   const state = !process.alive ? 'Z' : process.stopped ? 'T' : 'S'
-  const fields = new Array<number>(49).fill(0)
-  const set = (field: number, value: number) => {
-    fields[field - 4] = value
-  }
-  set(4, process.parent?.alive === true ? process.parent.pid : 1)
-  set(5, process.groupId)
-  set(20, 1)
-  set(22, process.startTicks)
-  if (process.alive) {
-    set(23, 1_000_000)
-    set(50, 1_000)
-    set(51, Object.keys(process.environment).length === 0 ? 1_000 : 2_000)
-  }
-  return `${process.pid} (${process.name.replace(/[^a-z0-9-]/gi, '_').slice(0, 15)}) ${state} ${fields.join(' ')}\n`
+  const name = process.name.replace(/[^a-z0-9-]/gi, '_').slice(0, 15)
+  const parent = process.parent?.alive === true ? process.parent.pid : 1
+  const [size, from, to] = !process.alive
+    ? [0, 0, 0]
+    : [1_000_000, 1_000, process.environ.length === 0 ? 1_000 : 2_000]
+  return (
+    `${process.pid} (${name}) ${state} ${parent} ${process.groupId} ${zeros(6, 19)} 1 0 ` +
+    `${process.startTicks} ${size} ${zeros(24, 49)} ${from} ${to} 0\n`
+  )
+}
+
+function zeros(firstField: number, lastField: number): string {
+  return ZEROS.slice(0, 2 * (lastField - firstField) + 1)
 }

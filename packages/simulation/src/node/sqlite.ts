@@ -61,6 +61,13 @@ export class RelayDisk {
     this.module = () => Database
   }
 
+  /** What stands in the databases, as somebody sees it who opens them beside the relay. */
+  rows(sql: string): Record<string, unknown>[] {
+    return [...this.#databases.values()].flatMap((database) =>
+      (database.prepare(sql) as { all(): Record<string, unknown>[] }).all()
+    )
+  }
+
   dispose(): void {
     for (const database of this.#databases.values()) database.close()
   }

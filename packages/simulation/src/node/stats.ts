@@ -3,6 +3,8 @@ import type { Inode } from '../disk/inode.js'
 
 export const USER = 1_000
 
+export type StatOptions = { bigint?: boolean; throwIfNoEntry?: boolean } | undefined
+
 export function statsOf(inode: Inode, bigint: boolean) {
   const whole = (value: number) => (bigint ? BigInt(value) : value)
   return {

@@ -1,13 +1,14 @@
 /** undici, as far as the packages use it: requests over the simulated network. */
 import type { Thread } from '../kernel/thread.js'
 import type { Network } from '../world/network.js'
+import { eventStream } from './event-stream.js'
 
 interface RequestOptions {
   readonly origin?: string
   readonly method: string
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string | null
+  readonly body?: string | null
   readonly signal?: AbortSignal
 }
 
@@ -15,7 +16,7 @@ export function undici(thread: Thread, network: Network) {
   const { sandbox } = thread
 
   function request(origin: string, options: RequestOptions): Promise<unknown> {
-    const { method, path, headers, body, signal } = options
+    const { method, path, headers, body = null, signal } = options
     return new sandbox.Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason)
       const onAbort = () => reject(signal?.reason)
@@ -25,7 +26,15 @@ export function undici(thread: Thread, network: Network) {
         signal?.removeEventListener('abort', onAbort)
         if ('fault' in outcome)
           reject(Object.assign(new sandbox.Error(outcome.fault), { code: outcome.fault }))
-        else resolve({ statusCode: outcome.status, headers: {}, body: bodyOf(thread, outcome.body) })
+        else {
+          const { status, pipe, isLost } = outcome
+          const headers = pipe === undefined ? {} : { 'content-type': 'text/event-stream' }
+          const answered =
+            pipe === undefined || isLost === undefined
+              ? bodyOf(thread, outcome.body)
+              : eventStream(thread, { pipe, isLost })
+          resolve({ statusCode: status, headers, body: answered })
+        }
       })
     })
   }
@@ -57,6 +66,7 @@ function bodyOf({ sandbox }: Thread, text: string) {
   const body = {
     on: () => body,
     destroy: () => body,
+    dump: () => sandbox.Promise.resolve(),
     [Symbol.asyncIterator]: () => ({
       next: () => {
         const result = read ? { done: true, value: undefined } : { done: false, value: Buffer.from(text) }

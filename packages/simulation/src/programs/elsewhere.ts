@@ -1,51 +1,58 @@
 /**
- * The other computers, as a daemon sees them: the real LAN tier and re-check, the real client of a relay with its tick. Put
- * together as apps/srv does, without what is in the way of it there: sockets, discovery, logs.
+ * The other computers, as a daemon sees them: the LAN, and the real client of a relay with its tick. Put together as apps/srv
+ * does (`RelayLink`), with its own parts where they need no server.
  */
-import { type HostAdmission, localHolding, localHoldings } from '@agentmux/host-admission'
-import { LanHoldings, LanRecheck, LanTier } from '@agentmux/lan-tier'
-import type { AgentRef, Clock } from '@agentmux/lease-model'
+import { type ElsewhereTier, HOLD_MS, type HostAdmission } from '@agentmux/host-admission'
+import type { Clock } from '@agentmux/lease-model'
 import { RelayTick, WanClient } from '@agentmux/wan-client'
-import type { NetworkRequest, NetworkResponse, System } from './system.js'
+import { lanLink } from './lan-link.js'
+import { relayLink } from './relay-link.js'
+import type { PaneSeen, SrvParts } from './srv-parts.js'
+import type { System } from './system.js'
+import type { DrivenPane } from './turn-panes.js'
 
 export interface Elsewhere {
-  /** The early check: whether another computer is known to drive the agent. */
-  heldElsewhere(agent: AgentRef, signal: AbortSignal): Promise<boolean>
-  started(uid: string): void
+  /** Asked in this order before a start. */
+  readonly tiers: readonly ElsewhereTier[]
+  /** A child runs in a pane, or something about the pane has changed. Once nothing of it runs, the relay is told. */
+  paneChanged(pane: PaneSeen): Promise<void>
+  started(uid: string, pane: DrivenPane): void
   /** Somebody was seen on the network: look soon. */
   peerSeen(): void
-  ended(uid: string): Promise<void>
-  takeAtRelay(uid: string): Promise<boolean>
+  /** The relay's step of a take-over on this computer; false if another computer has the agent. */
+  takeOver(uid: string, letGoBy: string | undefined): Promise<boolean>
+  /** Moves the agent here at the relay, whoever has it. */
+  takeAtRelay(uid: string): Promise<void>
 }
 
 interface Ports {
   readonly clock: Clock
   readonly admission: HostAdmission
-  /** What is driven here and wanted. */
-  readonly wanted: () => readonly string[]
+  readonly srv: SrvParts
 }
 
 /** At the end of a pane: what is not let go by then lapses by itself. */
 const RELEASE_WITHIN_MS = 5_000
 
 export function elsewhere(system: System, ports: Ports): Elsewhere {
-  const lan = system.config.lan ? lanOf(system, ports) : undefined
-  const relay = system.config.relay === undefined ? undefined : relayOf(system, ports)
+  const giveUp = (uid: string) => fence(ports, uid)
+  const lan = system.config.lan ? lanLink(system, { ...ports, giveUp }) : undefined
+  const relay =
+    system.config.relay === undefined
+      ? undefined
+      : system.config.messages
+        ? relayLink(system, ports.srv, ports)
+        : relayOf(system, ports)
   return {
-    async heldElsewhere(agent, signal) {
-      if (relay?.heldElsewhere(agent.uid) === true) return true
-      const held = await lan?.tier.heldElsewhere(agent, signal).catch(() => undefined)
-      if (held?.kind !== 'held') return false
-      system.tell({ kind: 'refused', uid: agent.uid, why: 'lan', writes: 0, idle: false })
-      return true
-    },
-    started(uid) {
+    tiers: [...(relay === undefined ? [] : [relay.tier]), ...(lan === undefined ? [] : [lan.tier])],
+    paneChanged: async (pane) => relay?.paneChanged(pane),
+    started(uid, pane) {
       lan?.recheck.agentStarted()
-      relay?.started(uid)
+      relay?.started(uid, pane)
     },
     peerSeen: () => lan?.recheck.agentStarted(),
-    ended: async (uid) => relay?.ended(uid),
-    takeAtRelay: async (uid) => (await relay?.take(uid)) === true
+    takeOver: async (uid, letGoBy) => (await relay?.takeOver(uid, letGoBy)) ?? true,
+    takeAtRelay: async (uid) => relay?.takeFromAnybody(uid)
   }
 }
 
@@ -53,83 +60,50 @@ function fence({ admission }: Ports, uid: string): void {
   for (const lease of admission.held) if (lease.agent.uid === uid && lease.held) lease.fence()
 }
 
-function lanOf(system: System, ports: Ports) {
-  const { clock, admission } = ports
-  const { hostname } = admission.claimant
-  const held = () => {
-    const leases = new Map<string, { claimId: string; acquiredAtMs: number; hostname: string }>()
-    for (const lease of admission.held) {
-      if (lease.held)
-        leases.set(lease.agent.uid, { claimId: lease.claimId, acquiredAtMs: lease.acquiredAtMs, hostname })
-    }
-    return leases
-  }
-  const asking = { peers: () => system.peers(), hostname, ownLease: (uid: string) => held().get(uid), clock }
-  const holdings = new LanHoldings(asking)
-  const tier = new LanTier({ ...asking, holdings })
-  const recheck = new LanRecheck({
-    held,
-    ask: (questions, signal) => holdings.ask(questions, signal),
-    clock,
-    onYield: (uid, holder) => {
-      system.tell({ kind: 'yields', uid, to: holder.hostname, by: 'lan' })
-      fence(ports, uid)
-    },
-    onFault: (fault) => system.tell({ kind: 'note', text: `LAN: ${String(fault)}` }),
-    onOutcome: (uid, outcome) => {
-      if (outcome.kind === 'unknown')
-        system.tell({ kind: 'note', text: `LAN: ${uid} is kept, ${outcome.because}` })
-    }
-  })
-  const marked = (uid: string, holding: { held: boolean }) =>
-    holding.held && recheck.isYielding(uid) ? { ...holding, yielding: true } : holding
-  system.serve(async ({ method, path, body }: NetworkRequest): Promise<NetworkResponse> => {
-    if (method === 'POST' && path === '/agentmux/agent/holdings') {
-      const { uids } = JSON.parse(body ?? '{}') as { uids: string[] }
-      const answers = Array.from(localHoldings(uids, admission), ([uid, holding]) => [
-        uid,
-        marked(uid, holding)
-      ])
-      return { status: 200, body: JSON.stringify({ holdings: Object.fromEntries(answers) }) }
-    }
-    const uid = /^\/agentmux\/agent\/holding\?uid=(.+)$/.exec(path)?.[1]
-    if (uid === undefined) return { status: 404, body: '{}' }
-    return { status: 200, body: JSON.stringify(marked(uid, localHolding(uid, admission))) }
-  })
-  return { tier, recheck }
-}
-
 function relayOf(system: System, ports: Ports) {
-  const { clock, wanted } = ports
+  const { clock, admission, srv } = ports
   const { relay, channel, version } = system.config
-  const { hostname } = ports.admission.claimant
-  const starting = new Set<string>()
-  const subscribed = (name: string) => starting.has(name) || wanted().includes(name)
+  const { hostname } = admission.claimant
+  const driven = new srv.DrivenAgents(clock)
   const client = new WanClient(
     {
       url: relay?.url ?? '',
       identity: { host: hostname, channel, version, install: relay?.install ?? '' },
       token: () => relay?.token
     },
-    { clock, isSubscribed: subscribed, random: () => system.random(), env: {} }
+    { clock, isSubscribed: (agent) => driven.has(agent), random: () => system.random(), env: {} }
   )
   const giveUp = (uid: string, to: string) => {
-    const mine = [...ports.admission.held].some((lease) => lease.agent.uid === uid && lease.held)
-    if (mine) system.tell({ kind: 'yields', uid, to, by: 'relay' })
+    const mine = [...admission.held].some((lease) => lease.agent.uid === uid && lease.held)
+    if (mine) system.tell({ kind: 'yields', uid, to, by: 'relay', claim: '' })
     fence(ports, uid)
   }
   const { leases } = client
   leases.onNewlyHeld((uid) => system.tell({ kind: 'held-at-relay', uid }))
   new RelayTick({
     client,
-    liveAgents: () => new Set([...wanted(), ...starting]),
+    liveAgents: () => driven.keys(),
     onHeldElsewhere: (uid, holder) => giveUp(uid, holder.hostname),
     onFault: (fault) => system.tell({ kind: 'note', text: `relay: ${String(fault)}` })
   }).start()
+  const check = new srv.RelayCheck(leases)
+  async function release(uid: string): Promise<void> {
+    const tooLate = new AbortController()
+    const cancel = clock.after(RELEASE_WITHIN_MS, () => tooLate.abort(new Error('too late')))
+    const answer = await leases.release(uid, { signal: tooLate.signal }).catch(() => undefined)
+    if (answer?.kind === 'released') system.tell({ kind: 'let-go-at-relay', uid })
+    cancel()
+  }
   return {
-    heldElsewhere: (uid: string) => leases.heldElsewhere(uid) !== undefined,
-    started(uid: string) {
-      starting.delete(uid)
+    tier: {
+      name: 'relay' as const,
+      heldElsewhere: (agent: { uid: string }, signal: AbortSignal) => check.heldElsewhere(agent, signal)
+    },
+    async paneChanged(pane: PaneSeen) {
+      if (driven.note({ kind: 'changed', pane })) await release(pane.agent)
+    },
+    started(uid: string, _pane: DrivenPane) {
+      driven.expectNoLonger(uid)
       leases.ensure(uid).then(
         (answer) => {
           if (answer.kind === 'held-elsewhere') giveUp(uid, answer.holder.hostname)
@@ -137,19 +111,25 @@ function relayOf(system: System, ports: Ports) {
         () => {}
       )
     },
-    async ended(uid: string) {
-      const tooLate = new AbortController()
-      const cancel = clock.after(RELEASE_WITHIN_MS, () => tooLate.abort(new Error('too late')))
-      await leases.release(uid, { signal: tooLate.signal }).catch(() => {})
-      cancel()
+    async takeOver(uid: string, letGoBy: string | undefined) {
+      const letGo = () => {
+        driven.expectNoLonger(uid)
+        void release(uid)
+      }
+      const onTaken = () => system.tell({ kind: 'note', text: `${uid} was moved here at the relay` })
+      const taken = await srv.takeAtRelay(
+        uid,
+        { letGoBy, signal: new AbortController().signal },
+        { leases, driven, letGo, onTaken }
+      )
+      return taken.kind !== 'held-elsewhere'
     },
-    async take(uid: string) {
-      starting.add(uid)
-      clock.after(30_000, () => starting.delete(uid))
+    async takeFromAnybody(uid: string) {
       leases.forgetElsewhere(uid)
+      driven.expect(uid, HOLD_MS)
       const taken = await leases.takeOver(uid)
       system.tell({ kind: 'note', text: `take of ${uid} at the relay: ${taken.kind}` })
-      return taken.kind === 'held'
+      if (taken.kind === 'held') system.tell({ kind: 'held-at-relay', uid })
     }
   }
 }

@@ -1,11 +1,15 @@
 /** What a program in a simulated process finds of the world beside the modules of Node: its orders, and whom to tell. */
 import type { Peer } from '@agentmux/lan-tier'
+import type { NetPipe } from '../world/net-pipe.js'
+import type { MessageReport } from './message-reports.js'
 
 export interface System {
   readonly config: ProgramConfig
   /** Virtual time, for telling when something was asked. Not a clock of the host. */
   nowUs(): number
   random(): number
+  /** Whether nothing goes wrong any more by chance. */
+  healed(): boolean
   /** How often this process has changed something on a disk. */
   writes(): number
   tell(report: Report): void
@@ -23,13 +27,17 @@ export interface System {
     takeAtRelay?: (uid: string) => void
     /** Discovery sees somebody again. */
     peerSeen?: () => void
+    /** Leaves a message for an agent at the relay. */
+    inject?: (message: { uid: string; text: string; source: string | undefined }) => void
   }
   /** Asks another process of this host, over loopback; undefined if there is no answer. */
   ask(pid: number, question: Question, timeoutMs: number): Promise<Answer | undefined>
   /** How this process answers others. */
   answer(handler: (question: Question) => Promise<Answer>): void
   /** How this process answers what comes over the network at its port. */
-  serve(handler: (request: NetworkRequest) => Promise<NetworkResponse>): void
+  serve(handler: (request: NetworkRequest, asker: unknown) => Promise<NetworkResponse>): void
+  /** An answer that goes on. */
+  pipe(): NetPipe
   /** The daemons of other hosts that this one has ever seen. */
   peers(): readonly Peer[]
   /** The other daemons of this host that can be asked, latest first. */
@@ -41,8 +49,14 @@ export interface ProgramConfig {
   readonly channel: string
   readonly version: string
   readonly port: number
+  /** How far apart the turns of an agent are, about; some seconds unless given. */
+  readonly turnEveryMs: number | undefined
+  /** By how much longer than a few seconds whoever was refused waits before he tries again. */
+  readonly patience: number
   /** Whether others are looked for on the network. */
   readonly lan: boolean
+  /** Whether messages of the relay become turns. */
+  readonly messages: boolean
   /** Undefined where there is no relay. */
   readonly relay: { readonly url: string; readonly token: string; readonly install: string } | undefined
 }
@@ -57,12 +71,14 @@ export interface NetworkRequest {
 export interface NetworkResponse {
   readonly status: number
   readonly body: string
+  readonly pipe?: NetPipe
 }
 
 export type Question = { readonly path: string; readonly body: unknown }
 export type Answer = { readonly status: number; readonly body: unknown }
 
 export type Report =
+  | MessageReport
   | { readonly kind: 'instance'; readonly owner: string; readonly endsPrevious: boolean }
   | {
       readonly kind: 'granted'
@@ -85,14 +101,40 @@ export type Report =
   | {
       readonly kind: 'refused'
       readonly uid: string
+      /** What objected: a hold, the lease, another tier, the claim. */
+      readonly by: string
       readonly why: string
+      /** When it asked. */
+      readonly fromUs: number
       readonly writes: number
       readonly idle: boolean
     }
-  /** It gives the agent up because another computer has it. */
-  | { readonly kind: 'yields'; readonly uid: string; readonly to: string; readonly by: 'lan' | 'relay' }
+  /** A store refused a claim. `bootMs`: the clock that the store judges by, before it was asked. */
+  | { readonly kind: 'turned-away'; readonly uid: string; readonly bootMs: number; readonly fromUs: number }
+  /** The agent is kept for somebody from now on, by this process's own memory. */
+  | { readonly kind: 'keeps'; readonly uid: string }
+  /** It has asked the network who drives the agent. `seen`: the hashes of the claims it was told of. */
+  | {
+      readonly kind: 'looks'
+      readonly uid: string
+      readonly fromUs: number
+      readonly atEverybody: boolean
+      /** Somebody was silent, and is asked once more. */
+      readonly again: boolean
+      readonly seen: readonly string[]
+    }
+  /** It gives the agent up because another computer has it. `claim`: the hash of that claim, where it is known. */
+  | {
+      readonly kind: 'yields'
+      readonly uid: string
+      readonly to: string
+      readonly by: 'lan' | 'relay'
+      readonly claim: string
+    }
   /** The relay said, and the client believes, that it holds the agent. */
   | { readonly kind: 'held-at-relay'; readonly uid: string }
+  /** The relay has confirmed that it holds the agent no more. */
+  | { readonly kind: 'let-go-at-relay'; readonly uid: string }
   /** At the relay: who asked for what, and what came of it. */
   | {
       readonly kind: 'relay'

@@ -1,4 +1,5 @@
 /** The rules for what drives an agent: never two of different claims on one host, and none that its holder cannot confirm. */
+import type { Host } from '../kernel/host.js'
 import type { Process } from '../kernel/process.js'
 import type { World } from '../world/world.js'
 import { carriersOf } from './carriers.js'
@@ -13,6 +14,7 @@ const SLACK_US = 1_500_000
 export class DriverRules {
   readonly #world: World
   readonly #seatOf = new Map<Process, Seat>()
+  readonly #hostsDriving = new Map<string, Map<Host, number>>()
 
   constructor(world: World) {
     this.#world = world
@@ -23,14 +25,14 @@ export class DriverRules {
     const { history } = this.#world
     history.note(child.label, `pid ${child.pid} begins to drive ${seat.uid} under claim ${short(claimId)}`)
     for (const [other, carried] of seat.drivers) {
-      if (carried === claimId || !other.alive) continue
+      if (carried === claimId || !other.alive || isOlder(seat, claimId) || isOlder(seat, carried)) continue
       history.violate(
         'R1',
         `pid ${child.pid} begins to drive ${seat.uid} while pid ${other.pid} of claim ${short(carried)} drives it`
       )
     }
     const claim = seat.claims.get(claimId)
-    if (!forked && (claim === undefined || claim.untilUs < this.#world.nowUs)) {
+    if (!forked && !isOlder(seat, claimId) && (claim === undefined || claim.untilUs < this.#world.nowUs)) {
       history.violate(
         'R4',
         `pid ${child.pid} is started for ${seat.uid} under claim ${short(claimId)}, which is lost`
@@ -38,6 +40,20 @@ export class DriverRules {
     }
     seat.drivers.set(child, claimId)
     this.#seatOf.set(child, seat)
+    this.#count(seat.uid, child.host, 1)
+  }
+
+  /** On how many hosts something drives an agent. */
+  hostsDriving(uid: string): number {
+    return this.#hostsDriving.get(uid)?.size ?? 0
+  }
+
+  #count(uid: string, host: Host, by: 1 | -1): void {
+    const counts = this.#hostsDriving.get(uid) ?? new Map<Host, number>()
+    this.#hostsDriving.set(uid, counts)
+    const count = (counts.get(host) ?? 0) + by
+    if (count > 0) counts.set(host, count)
+    else counts.delete(host)
   }
 
   exited(process: Process): void {
@@ -46,6 +62,7 @@ export class DriverRules {
     this.#world.history.note(process.label, `pid ${process.pid} has ended`)
     seat.drivers.delete(process)
     this.#seatOf.delete(process)
+    this.#count(seat.uid, process.host, -1)
   }
 
   /** The lease was written: from now on the deadline of its holder counts (R13). */
@@ -68,4 +85,10 @@ export class DriverRules {
       }
     })
   }
+}
+
+/** What an older build may do beside others, and whoever comes after it beside whom it took the agent from, has rules of its own. */
+function isOlder(seat: Seat, claimId: string): boolean {
+  const claim = seat.claims.get(claimId)
+  return claim?.lease.older === true || claim?.lostToOlder === true
 }

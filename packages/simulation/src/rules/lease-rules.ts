@@ -3,28 +3,20 @@ import type { Host } from '../kernel/host.js'
 import type { Process } from '../kernel/process.js'
 import type { World } from '../world/world.js'
 import { carriersOf } from './carriers.js'
-import { type Claim, type LeaseText, leaseIn, type Seat } from './seat.js'
-
-/** Two processes may read the boot clock this far apart and still mean the same moment. */
-const CLOCK_SLACK_MS = 15
+import { type Owner, ReplacementRules } from './replacement-rules.js'
+import { type Claim, leaseIn, type Seat } from './seat.js'
 
 export class LeaseRules {
   readonly #world: World
-  /** Which process is which owner, and whether it ends what ran before. */
-  readonly #owners = new Map<
-    string,
-    { process: Process; endsPrevious: boolean; channel: string; version: string }
-  >()
+  readonly #replacement: ReplacementRules
 
   constructor(world: World) {
     this.#world = world
+    this.#replacement = new ReplacementRules(world)
   }
 
-  introduce(
-    owner: string,
-    who: { process: Process; endsPrevious: boolean; channel: string; version: string }
-  ): void {
-    this.#owners.set(owner, who)
+  introduce(owner: string, who: Owner): void {
+    this.#replacement.introduce(owner, who)
   }
 
   /** A file took the lease's name. */
@@ -44,10 +36,16 @@ export class LeaseRules {
       return
     }
     history.note(process.label, `claims ${seat.uid}: epoch ${lease.epoch}, claim ${short(lease.claimId)}`)
-    this.#holdsAgainst(process, seat, lease)
-    if (old !== undefined) this.#mayReplace(process, seat, old, lease)
+    this.#replacement.keptFor(process, seat, lease)
+    if (old !== undefined) this.#replacement.replaces(process, seat, { old, lease })
     const again = old !== undefined && old.owner === lease.owner && old.block === lease.block
-    if (again ? lease.epoch < old.epoch : lease.epoch <= Math.max(seat.highestGranted, old?.epoch ?? 0)) {
+    if (lease.older) {
+      const lost = old === undefined ? undefined : seat.claims.get(old.claimId)
+      if (lost !== undefined) lost.lostToOlder = true
+      // Its epochs are its own business: what it gives is not always on the disk.
+    } else if (
+      again ? lease.epoch < old.epoch : lease.epoch <= Math.max(seat.highestGranted, old?.epoch ?? 0)
+    ) {
       history.violate(
         'R10',
         `${process.label} claims ${seat.uid} under epoch ${lease.epoch}, after ${Math.max(seat.highestGranted, old?.epoch ?? 0)}`
@@ -60,7 +58,8 @@ export class LeaseRules {
       fromUs: nowUs,
       untilUs: Number.POSITIVE_INFINITY,
       writtenUs: nowUs,
-      removed: false
+      removed: false,
+      lostToOlder: false
     }
     seat.claims.set(lease.claimId, claim)
   }
@@ -142,59 +141,6 @@ export class LeaseRules {
   #close(seat: Seat, claimId: string): void {
     const claim = seat.claims.get(claimId)
     if (claim !== undefined) claim.untilUs = Math.min(claim.untilUs, this.#world.nowUs)
-  }
-
-  #mayReplace(process: Process, seat: Seat, old: LeaseText, lease: LeaseText): void {
-    const { host } = process
-    const { history } = this.#world
-    const sameOwner = old.owner === lease.owner
-    if (sameOwner && old.block === lease.block) return
-    const expired =
-      old.bootId !== host.bootId || host.bootUs / 1_000 - old.renewedBootMs >= old.ttlMs - CLOCK_SLACK_MS
-    const owner = host.processes.get(old.pid)
-    const dead =
-      old.bootId !== host.bootId || owner === undefined || !owner.alive || owner.startTicks !== old.startTicks
-    if (!expired && !dead) {
-      history.violate(
-        'R1',
-        `${process.label} takes ${seat.uid} from ${owner.label}, which lives and renewed it ${Math.round(host.bootUs / 1_000 - old.renewedBootMs)} ms ago`
-      )
-    }
-    const [carrier] =
-      this.#owners.get(lease.owner)?.endsPrevious === true ? carriersOf(host, old.claimId) : []
-    if (carrier !== undefined) {
-      history.violate(
-        'R12',
-        `${process.label} takes ${seat.uid} while pid ${carrier.pid} of the claim before still runs`
-      )
-    }
-  }
-
-  /** Placed before the claimer had the lock, it counts. */
-  #holdsAgainst(process: Process, seat: Seat, lease: LeaseText): void {
-    const { host } = process
-    const owner = this.#owners.get(lease.owner)
-    if (owner?.endsPrevious !== true || seat.heldForSinceUs >= seat.lockedUs) return
-    const file = host.disk.find(`/home/u/shared/agents/registry/leases/${seat.uid}.hold`)
-    if (file === undefined) return
-    let hold: Record<string, unknown>
-    try {
-      hold = JSON.parse(file.data.toString('utf8')) as Record<string, unknown>
-    } catch {
-      return
-    }
-    const leftMs = Number(hold.until_boot_ms) - host.bootUs / 1_000
-    if (hold.host_boot_id !== host.bootId || !(leftMs > CLOCK_SLACK_MS && leftMs <= 30_000)) return
-    const isFor =
-      hold.to_boot_id === ''
-        ? hold.to_channel === owner.channel && hold.to_version === owner.version
-        : hold.to_boot_id === lease.owner
-    if (!isFor) {
-      this.#world.history.violate(
-        'R5',
-        `${process.label} takes ${seat.uid}, which is kept for ${String(hold.to_channel)} for another ${Math.round(leftMs)} ms`
-      )
-    }
   }
 }
 

@@ -9,6 +9,7 @@ import type { World } from '../world/world.js'
 import { DriverRules } from './driver-rules.js'
 import { LeaseRules } from './lease-rules.js'
 import { RecordRules } from './record-rules.js'
+import { RefusalRules } from './refusal-rules.js'
 import { Seat } from './seat.js'
 
 const LEASE = /\/leases\/([^/]+)\.lease\.json$/
@@ -21,6 +22,7 @@ export class Observer {
   readonly world: World
   readonly leases: LeaseRules
   readonly drivers: DriverRules
+  readonly refusals: RefusalRules
   readonly #record: RecordRules
   readonly #seats = new Map<Host, Map<string, Seat>>()
 
@@ -28,6 +30,7 @@ export class Observer {
     this.world = world
     this.leases = new LeaseRules(world)
     this.drivers = new DriverRules(world)
+    this.refusals = new RefusalRules(world)
     this.#record = new RecordRules(world)
   }
 

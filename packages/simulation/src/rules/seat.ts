@@ -2,7 +2,10 @@
 import type { Process } from '../kernel/process.js'
 
 export interface LeaseText {
+  /** Of the oldest builds, which have none: what tells their claims apart. */
   readonly claimId: string
+  /** Written by a build that came before ours. */
+  readonly older: boolean
   readonly owner: string
   readonly block: string
   readonly epoch: number
@@ -22,6 +25,8 @@ export interface Claim {
   untilUs: number
   writtenUs: number
   removed: boolean
+  /** An older build took its place, and with that the only trace of what ran under it. */
+  lostToOlder: boolean
 }
 
 export class Seat {
@@ -47,9 +52,11 @@ export function leaseIn(data: Buffer | undefined): LeaseText | undefined {
   if (data === undefined) return undefined
   try {
     const value = JSON.parse(data.toString('utf8')) as Record<string, unknown>
-    if (typeof value.claim_id !== 'string') return undefined
+    const older = value.host_boot_id === undefined
+    if (typeof value.claim_id !== 'string' && !older) return undefined
     return {
-      claimId: value.claim_id,
+      claimId: String(value.claim_id ?? `${value.owner_boot_id} ${value.block_id} ${value.epoch}`),
+      older,
       owner: String(value.owner_boot_id),
       block: String(value.block_id),
       epoch: Number(value.epoch),

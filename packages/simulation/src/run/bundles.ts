@@ -11,7 +11,7 @@ export type Factory = (
   require: (name: string) => unknown,
   module: { exports: Record<string, unknown> }
 ) => void
-export type ProgramName = 'daemon' | 'store-user' | 'watchdog' | 'relay'
+export type ProgramName = 'daemon' | 'store-user' | 'watchdog' | 'relay' | 'sender' | 'older-build'
 export type Bundles = Readonly<Record<ProgramName, vm.Script>>
 
 /** `sources`: the folder whose packages/ and apps/ are run; `repository`: where what they depend on is installed. */
@@ -41,13 +41,16 @@ export async function bundlePrograms(folders: { sources: string; repository: str
     })
   }
   const relaySource = join(folders.sources, 'apps/relay/src')
-  const [daemon, storeUser, watchdog, relay] = await Promise.all([
-    one(join(programs, 'daemon.ts'), 'daemon'),
+  const srvSource = join(folders.sources, 'apps/srv/src')
+  const [daemon, storeUser, watchdog, relay, sender, olderBuild] = await Promise.all([
+    one({ text: daemonEntry(join(programs, 'daemon.ts'), srvSource) }, 'daemon'),
     one(join(programs, 'store-user.ts'), 'store-user'),
     one(join(folders.sources, 'packages/host-admission/src/watchdog-thread.ts'), 'watchdog'),
-    one({ text: relayEntry(join(programs, 'relay.ts'), relaySource) }, 'relay')
+    one({ text: relayEntry(join(programs, 'relay.ts'), relaySource) }, 'relay'),
+    one(join(programs, 'sender.ts'), 'sender'),
+    one({ text: olderEntry(join(programs, 'older-build.ts')) }, 'older-build')
   ])
-  return { daemon, 'store-user': storeUser, watchdog, relay }
+  return { daemon, 'store-user': storeUser, watchdog, relay, sender, 'older-build': olderBuild }
 }
 
 /** The relay is an app, and nothing is imported from an app but by whoever runs it: its parts are handed to the program. */
@@ -58,7 +61,34 @@ import { openSqliteStore } from ${path('store/sqlite/sqlite-store.ts')}
 import { addLeaseRoutes } from ${path('http/routes/leases.ts')}
 import { addRenewBatchRoute } from ${path('http/routes/renew-batch.ts')}
 import { callerOf } from ${path('http/caller.ts')}
-export const main = (system) => serveRelay(system, { openSqliteStore, addLeaseRoutes, addRenewBatchRoute, callerOf })`
+import { addMessageRoutes, addWakeRoute } from ${path('http/routes/messages.ts')}
+import { Wakes } from ${path('http/wakes.ts')}
+import { HTTP_LIMITS } from ${path('http/http-limits.ts')}
+const messages = { addMessageRoutes, addWakeRoute, Wakes, HTTP_LIMITS }
+export const main = (system) => serveRelay(system, { openSqliteStore, addLeaseRoutes, addRenewBatchRoute, callerOf, ...messages })`
+}
+
+/** An older build has its own way to the lock and to the network. */
+function olderEntry(program: string): string {
+  const module = (name: string) => `require(${JSON.stringify(name)})`
+  return `import { serveOlderBuild } from ${JSON.stringify(program)}
+const { Agent } = ${module('undici')}
+const { flockSync } = ${module('module')}.createRequire('/')(${JSON.stringify('fs-ext')})
+export const main = (system) => serveOlderBuild(system, { Agent, flockSync })`
+}
+
+/** The same for the parts of apps/srv that need no server. */
+function daemonEntry(program: string, source: string): string {
+  const path = (file: string) => JSON.stringify(join(source, file))
+  return `import { serveDaemon } from ${JSON.stringify(program)}
+import { DrivenAgents } from ${path('relay/driven-agents.ts')}
+import { RelayCheck } from ${path('relay/relay-check.ts')}
+import { takeAtRelay } from ${path('relay/take-at-relay.ts')}
+import { RelayLink } from ${path('relay/relay-link.ts')}
+import { RelayLog } from ${path('relay/relay-log.ts')}
+import { PaneTurns } from ${path('panes/pane-turns.ts')}
+const link = { RelayLink, RelayLog, PaneTurns }
+export const main = (system) => serveDaemon(system, { DrivenAgents, RelayCheck, takeAtRelay, ...link })`
 }
 
 function fromSources({ sources, repository }: { sources: string; repository: string }): Plugin {

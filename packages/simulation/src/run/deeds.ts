@@ -1,11 +1,16 @@
 /** Carries out what a plan does to people's computers, and undoes it at the end. */
 import type { Host } from '../kernel/host.js'
-import type { Deed } from './plan.js'
+import type { Deed } from './deed.js'
+import { sendMessage } from './senders.js'
 import type { Seat, Stage } from './stage.js'
 
 export function carryOut(stage: Stage, deed: Deed): void {
   const { world } = stage
   if (stage.healed) return
+  if (deed.kind === 'message') {
+    sendMessage(stage, deed)
+    return
+  }
   if ('slot' in deed) {
     const seat = stage.seats[deed.slot]
     if (seat !== undefined) doTo(stage, seat, deed)
@@ -64,6 +69,8 @@ function doTo(stage: Stage, seat: Seat, deed: Extract<Deed, { slot: number }>): 
     world.history.note(process?.label ?? 'nobody', `a person asks: ${deed.kind} ${uid}`)
     if (deed.kind === 'close') seat.wants.delete(uid)
     else seat.wants.add(uid)
+    if (deed.kind !== 'close') seat.asked.add(uid)
+    if (deed.kind === 'take-over' || deed.kind === 'take-at-relay') seat.taken.add(uid)
     stage.elsewhere.moved(uid)
     const order = {
       open: 'open',
@@ -100,6 +107,7 @@ function doTo(stage: Stage, seat: Seat, deed: Extract<Deed, { slot: number }>): 
 function boot(stage: Stage, host: Host): void {
   if (host.up) return
   host.boot()
+  stage.senders.start(host)
   for (const seat of stage.seats) {
     if (stage.hostOf(seat) === host)
       stage.world.after(stage.world.random.int(500_000, 4_000_000), () => stage.start(seat))

@@ -26,7 +26,10 @@ export function startDriver(driver: StartedDriver, world: World): Process {
   })
   const seat = host.observer.seat(host, uid)
   host.observer.drivers.started(child, seat, { claimId, forked: false })
-  if (random.chance(0.25)) world.after(random.int(100_000, 20_000_000), () => fork(child, driver, world))
+  // What an older build starts carries no claim, and nobody could ever end what it left behind.
+  const forks = driver.environment.AGENTMUX_CLAIM_ID !== undefined
+  if (random.chance(0.25) && forks)
+    world.after(random.int(100_000, 20_000_000), () => fork(child, driver, world))
   if (random.chance(0.2)) {
     world.after(random.int(200_000, 60_000_000), () => {
       if (child.alive && driver.restless()) child.exit()

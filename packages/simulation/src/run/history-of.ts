@@ -2,6 +2,7 @@
 import type { History, Violation } from '../world/history.js'
 import { carryOut, heal } from './deeds.js'
 import { everybodyRuns } from './liveness.js'
+import { type MessageCount, messagesArrived } from './message-ends.js'
 import type { Plan } from './plan.js'
 import { type RunParts, Stage } from './stage.js'
 
@@ -12,6 +13,8 @@ export interface Outcome {
   readonly virtualMs: number
   /** Requests over the network. */
   readonly requests: number
+  /** Undefined where there are none. */
+  readonly messages: MessageCount | undefined
   readonly digest: string
 }
 
@@ -20,13 +23,15 @@ export function runHistory(plan: Plan, parts: RunParts): Outcome {
   const { world, hosts } = stage
   for (const seat of stage.seats) world.after(world.random.int(0, 2_000_000), () => stage.start(seat))
   stage.startRelay()
+  for (const host of hosts) stage.senders.start(host)
   if (hosts.length === 1 && plan.alone !== true) {
     for (const host of hosts) for (const name of ['user-a', 'user-b']) stage.startStoreUser(host, name)
   }
   for (const { atMs, deed } of plan.deeds) world.after(atMs * 1_000, () => carryOut(stage, deed))
   world.after(plan.healMs * 1_000, () => heal(stage))
   world.runUntil(plan.endMs * 1_000)
-  if (!world.ended) everybodyRuns(stage)
+  if (!world.ended && plan.unsettled !== true) everybodyRuns(stage)
+  const messages = messagesArrived(stage)
   stage.end()
   const { history, events, nowUs } = world
   const { requests } = stage.network
@@ -36,6 +41,7 @@ export function runHistory(plan: Plan, parts: RunParts): Outcome {
     events,
     virtualMs: nowUs / 1_000,
     requests,
+    messages,
     digest: history.digest()
   }
 }

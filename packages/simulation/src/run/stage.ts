@@ -5,15 +5,21 @@ import { launch } from '../kernel/launch.js'
 import { Process } from '../kernel/process.js'
 import type { SandboxPool } from '../kernel/sandbox.js'
 import type { Thread } from '../kernel/thread.js'
+import type { MoreModules } from '../node/modules.js'
 import { RelayDisk } from '../node/sqlite.js'
 import { undici } from '../node/undici.js'
 import type { Answer, Question, System } from '../programs/system.js'
 import { ElsewhereRules } from '../rules/elsewhere-rules.js'
+import { MessageRules } from '../rules/message-rules.js'
 import { Observer } from '../rules/observer.js'
+import { OlderRules } from '../rules/older-rules.js'
+import type { NetPipe } from '../world/net-pipe.js'
 import { Network } from '../world/network.js'
 import { World } from '../world/world.js'
 import type { Bundles } from './bundles.js'
+import { hangUp } from './hang-up.js'
 import type { Plan } from './plan.js'
+import { Senders } from './senders.js'
 import { SHARED_ROOT, systemOf } from './system-of.js'
 
 export interface RunParts {
@@ -31,6 +37,9 @@ export interface Seat {
   answer: ((question: Question) => Promise<Answer>) | undefined
   thread: Thread | undefined
   readonly wants: Set<string>
+  /** What people ever wanted to run here, and to move here from elsewhere. */
+  readonly asked: Set<string>
+  readonly taken: Set<string>
 }
 
 /** The agent that programs without an admission share. */
@@ -46,6 +55,8 @@ export class Stage {
   readonly seats: Seat[]
   readonly network: Network
   readonly elsewhere: ElsewhereRules
+  readonly messages: MessageRules
+  readonly senders: Senders
   readonly relayHost: Host
   readonly relayDisk: RelayDisk | undefined
   relay: Process | undefined
@@ -79,24 +90,47 @@ export class Stage {
     this.relayHost.disk.lay('/home/u/relay')
     this.network.name('relay.example', this.relayHost)
     this.relayDisk = plan.tier === 'relay' ? new RelayDisk(relayPackage) : undefined
+    const agents = Array.from({ length: plan.shape.agents }, (_each, index) => `agent${index}`)
     this.elsewhere = new ElsewhereRules({
       world,
       network: this.network,
       hosts: this.hosts,
       tier: plan.tier,
       relayHost: this.relayHost,
-      accountOf: (host) => (plan.tier === 'relay' ? (plan.accounts[this.hosts.indexOf(host)] ?? '') : ''),
+      accountOf: (host) => this.#accountOf(host),
       seatOf: (host, uid) => this.observer.seat(host, uid),
-      agents: Array.from({ length: plan.shape.agents }, (_each, index) => `agent${index}`)
+      hostsDriving: (uid) => this.observer.drivers.hostsDriving(uid),
+      agents
     })
+    if (plan.shape.older !== undefined) {
+      new OlderRules({
+        world,
+        hosts: this.hosts,
+        agents,
+        seatOf: (host, uid) => this.observer.seat(host, uid),
+        quietSinceUs: (host) => this.elsewhere.quietSinceUs([host])
+      })
+    }
     this.seats = plan.slots.map((_slot, index) => ({
       index,
       process: undefined,
       orders: {},
       answer: undefined,
       thread: undefined,
-      wants: new Set()
+      wants: new Set(),
+      asked: new Set(),
+      taken: new Set()
     }))
+    this.senders = new Senders(this)
+    this.messages = new MessageRules({
+      world,
+      accountOf: (process) => (process.host === this.relayHost ? '' : this.#accountOf(process.host)),
+      holderOf: (account, agent) => this.elsewhere.holderAtRelay(account, agent)
+    })
+  }
+
+  #accountOf(host: Host): string {
+    return this.plan.tier === 'relay' ? (this.plan.accounts[this.hosts.indexOf(host)] ?? '') : ''
   }
 
   hostOf(seat: Seat): Host {
@@ -107,9 +141,10 @@ export class Stage {
     const slot = this.plan.slots[seat.index]
     const host = this.hostOf(seat)
     if (slot === undefined || seat.process?.alive === true || !host.up) return
-    const process = new Process(host, {
+    const process: Process = new Process(host, {
       name: `${slot.channel}${seat.index}`,
-      environment: { HOME: '/home/u' }
+      environment: { HOME: '/home/u' },
+      ...(this.plan.shape.older === undefined ? {} : { onExit: () => hangUp(process) })
     })
     seat.process = process
     seat.orders = {}
@@ -118,7 +153,7 @@ export class Stage {
     seat.thread = launch(
       process,
       {
-        program: 'daemon',
+        program: slot.older === true ? 'older-build' : 'daemon',
         system: (thread) => {
           const system = systemOf(this, thread, {
             channel: slot.channel,
@@ -136,14 +171,21 @@ export class Stage {
       },
       {
         bundles: this.bundles,
-        more: this.#modules
+        more: this.modules
       }
     )
   }
 
   startRelay(): void {
     if (this.relayDisk === undefined || this.relay?.alive === true) return
-    const process = new Process(this.relayHost, { name: 'relay', environment: {} })
+    const pipes: NetPipe[] = []
+    const process = new Process(this.relayHost, {
+      name: 'relay',
+      environment: {},
+      onExit: () => {
+        for (const pipe of pipes) pipe.serverDied()
+      }
+    })
     this.relay = process
     this.world.history.note('relay', 'starts')
     this.elsewhere.relayDisturbedUs = this.world.nowUs
@@ -151,9 +193,9 @@ export class Stage {
       process,
       {
         program: 'relay',
-        system: (thread) => systemOf(this, thread, { channel: 'relay', version: '1', port: 443 })
+        system: (thread) => systemOf(this, thread, { channel: 'relay', version: '1', port: 443, pipes })
       },
-      { bundles: this.bundles, more: this.#modules }
+      { bundles: this.bundles, more: this.modules }
     )
   }
 
@@ -171,7 +213,7 @@ export class Stage {
       },
       {
         bundles: this.bundles,
-        more: this.#modules
+        more: this.modules
       }
     )
   }
@@ -186,7 +228,7 @@ export class Stage {
     this.pool.reclaim()
   }
 
-  get #modules() {
+  get modules(): MoreModules {
     return (thread: Thread) => ({
       undici: undici(thread, this.network),
       'better-sqlite3': this.relayDisk?.module('')

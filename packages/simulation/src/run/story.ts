@@ -1,6 +1,8 @@
 /** A history as people read it: who, when, what. */
+
+import { describe } from './deed.js'
 import type { Outcome } from './history-of.js'
-import { describe, type Plan } from './plan.js'
+import type { Plan } from './plan.js'
 
 /** The last lines of it. */
 export function storyOf({ history, violation }: Outcome, lines: number, plan?: Plan): string {

@@ -3,16 +3,27 @@ import type { Peer } from '@agentmux/lan-tier'
 import type { Host } from '../kernel/host.js'
 import type { Thread } from '../kernel/thread.js'
 import type { Answer, Question, System } from '../programs/system.js'
+import { NetPipe } from '../world/net-pipe.js'
 import { startDriver } from './driver-behaviour.js'
 import type { Seat, Stage } from './stage.js'
 import { told } from './told.js'
 
 export const SHARED_ROOT = '/home/u/shared'
 
+/** Each try asks every host of the LAN: many that wait, on many hosts, would ask for nothing else any more. */
+const HOSTS_WITHOUT_PATIENCE = 8
+
 export function systemOf(
   stage: Stage,
   thread: Thread,
-  who: { channel: string; version: string; port: number; seat?: Seat }
+  who: {
+    channel: string
+    version: string
+    port: number
+    seat?: Seat
+    relay?: RelayAs
+    pipes?: NetPipe[]
+  }
 ): System {
   const world = stage.world
   const { process } = thread
@@ -23,16 +34,26 @@ export function systemOf(
       channel,
       version,
       port,
+      turnEveryMs: stage.plan.steady?.turnEveryMs,
+      patience: Math.max(1, stage.hosts.length / HOSTS_WITHOUT_PATIENCE),
       lan: stage.plan.tier === 'lan' && seat !== undefined,
-      relay: stage.plan.tier === 'relay' && seat !== undefined ? relayFor(stage, seat) : undefined
+      messages: stage.plan.shape.messages === true && seat !== undefined,
+      relay:
+        who.relay ?? (stage.plan.tier === 'relay' && seat !== undefined ? relayFor(stage, seat) : undefined)
     },
     serve: (handler) => {
       const isRelay = process.host === stage.relayHost
       stage.network.serve(isRelay ? 'relay.example:' : `${process.host.address}:${port}`, thread, handler)
     },
+    pipe: () => {
+      const pipe = new NetPipe(thread)
+      who.pipes?.push(pipe)
+      return pipe
+    },
     peers: () => peersOf(stage, process.host),
     nowUs: () => world.nowUs,
     random: () => world.random.float(),
+    healed: () => stage.healed,
     writes: () => process.writes,
     tell: (report) => told(stage, process, { report, who: { channel, version } }),
     orders: {},
@@ -44,7 +65,7 @@ export function systemOf(
           environment,
           parent: process,
           onExit: () => thread.after(world.random.int(100, 3_000), onExit),
-          restless: () => !stage.healed
+          restless: () => !stage.healed && stage.plan.steady === undefined
         },
         world
       )
@@ -63,10 +84,27 @@ export function systemOf(
   }
 }
 
-function relayFor(stage: Stage, seat: Seat): { url: string; token: string; install: string } {
-  const hex = (seat.index + 1).toString(16).padStart(12, '0')
-  const account = stage.plan.accounts[stage.plan.slots[seat.index]?.host ?? 0] ?? ''
-  return { url: 'https://relay.example', token: account, install: `00000000-0000-4000-8000-${hex}` }
+interface RelayAs {
+  readonly url: string
+  readonly token: string
+  readonly install: string
+}
+
+function relayFor(stage: Stage, seat: Seat): RelayAs {
+  return relayAs(stage, { host: stage.plan.slots[seat.index]?.host ?? 0, install: seat.index + 1 })
+}
+
+/** With the account of a host. */
+export function relayAs(
+  { plan }: Stage,
+  { host, install }: { readonly host: number; readonly install: number }
+): RelayAs {
+  const hex = install.toString(16).padStart(12, '0')
+  return {
+    url: 'https://relay.example',
+    token: plan.accounts[host] ?? '',
+    install: `00000000-0000-4000-8000-${hex}`
+  }
 }
 
 /** Discovery is not simulated: everybody has seen everybody once. */

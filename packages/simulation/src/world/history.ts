@@ -13,10 +13,16 @@ export interface Violation {
   readonly atUs: number
 }
 
+const HASHED_AT_ONCE = 16_384
+
 export class History {
   readonly happenings: Happening[] = []
   violation: Violation | undefined
+  /** Whether the story can be told: not of hours, which would not fit into memory. */
+  keeps = true
   readonly #hash = createHash('sha256')
+  /** Noted, and not in the hash yet. */
+  #unhashed = ''
   readonly #nowUs: () => number
 
   constructor(nowUs: () => number) {
@@ -25,8 +31,9 @@ export class History {
 
   note(who: string, what: string): void {
     const happening = { atUs: this.#nowUs(), who, what }
-    this.happenings.push(happening)
-    this.#hash.update(`${happening.atUs} ${who} ${what}\n`)
+    if (this.keeps) this.happenings.push(happening)
+    this.#unhashed += `${happening.atUs} ${who} ${what}\n`
+    if (this.#unhashed.length > HASHED_AT_ONCE) this.#hashAll()
   }
 
   /** Only the first counts: what comes after it may be its consequence. */
@@ -36,7 +43,13 @@ export class History {
     this.note(rule, `VIOLATED: ${what}`)
   }
 
+  #hashAll(): void {
+    this.#hash.update(this.#unhashed)
+    this.#unhashed = ''
+  }
+
   digest(): string {
+    this.#hashAll()
     return this.#hash.copy().digest('hex')
   }
 }

@@ -3,7 +3,9 @@
  * HTTP as a client sees it: an answer, a fault, or silence until the client gives up.
  */
 import type { Host } from '../kernel/host.js'
+import type { Process } from '../kernel/process.js'
 import type { Thread } from '../kernel/thread.js'
+import type { NetPipe } from './net-pipe.js'
 import type { World } from './world.js'
 
 export interface NetRequest {
@@ -16,17 +18,23 @@ export interface NetRequest {
 export interface NetResponse {
   readonly status: number
   readonly body: string
+  /** Where the answer goes on. */
+  readonly pipe?: NetPipe
+  readonly isLost?: () => boolean
 }
 
 export type NetOutcome = NetResponse | { readonly fault: string }
 
-/** A promise of the realm of the one who answers. */
-export type Handler = (request: NetRequest) => PromiseLike<NetResponse>
+/** A promise of the realm of the one who answers, who is not told what only the rules may know: which process asked. */
+export type Handler = (request: NetRequest, asker: Process) => PromiseLike<NetResponse>
 
 interface Server {
   readonly thread: Thread
   readonly handle: Handler
 }
+
+/** One route, whatever the agent. */
+const OF_AN_AGENT = /^(\/agents\/lease|\/reactive\/pending)\/[^/]+$/
 
 export class Network {
   readonly #world: World
@@ -36,6 +44,9 @@ export class Network {
   #badUntilUs = 0
   #badness = 0
   requests = 0
+  /** By method and route. */
+  readonly requestsTo = new Map<string, number>()
+  #lastCutUntilUs = 0
 
   constructor(world: World) {
     this.#world = world
@@ -55,6 +66,7 @@ export class Network {
       `${one.name} and ${other.name} are cut off from each other for ${Math.round(forUs / 1_000)} ms`
     )
     this.#cutUntilUs.set(pair(one, other), this.#world.nowUs + forUs)
+    this.#lastCutUntilUs = Math.max(this.#lastCutUntilUs, this.#world.nowUs + forUs)
   }
 
   turnBad(badness: number, forUs: number): void {
@@ -87,7 +99,7 @@ export class Network {
   ): void {
     const world = this.#world
     const { random } = world
-    this.requests++
+    this.#count(request)
     const asker = from.process.host
     const host = this.#addresses.get(to.host)
     const answer = (outcome: NetOutcome, delayUs: number) => from.after(delayUs, () => done(outcome))
@@ -113,18 +125,27 @@ export class Network {
           const reply = (response: NetOutcome) => {
             if (answered) return
             answered = true
-            if (!lost()) answer(response, delayUs())
+            if (!lost()) answer('pipe' in response ? { ...response, isLost: lost } : response, delayUs())
             else if (random.chance(0.5)) answer({ fault: 'ECONNRESET' }, delayUs())
           }
           const { inside } = server.thread.sandbox
           const failed = () => reply({ status: 500, body: '{}' })
-          server.handle(request).then(inside(reply), inside(failed))
+          server.handle(request, from.process).then(inside(reply), inside(failed))
         })
       })
     }
   }
 
+  #count({ method, path }: NetRequest): void {
+    this.requests++
+    const query = path.indexOf('?')
+    const plain = query < 0 ? path : path.slice(0, query)
+    const route = `${method} ${method === 'GET' ? plain.replace(OF_AN_AGENT, '$1/:agent') : plain}`
+    this.requestsTo.set(route, (this.requestsTo.get(route) ?? 0) + 1)
+  }
+
   #isCut(one: Host, other: Host): boolean {
+    if (this.#lastCutUntilUs <= this.#world.nowUs) return false
     return (this.#cutUntilUs.get(pair(one, other)) ?? 0) > this.#world.nowUs
   }
 }

@@ -19,6 +19,7 @@ export class World {
   nowUs = 0
   endUs = Number.POSITIVE_INFINITY
   events = 0
+  mostEvents = MOST_EVENTS
   #depth = 0
   #ended = false
 
@@ -56,7 +57,7 @@ export class World {
         if (next.cancelled) continue
         if (next.atUs > this.nowUs) this.nowUs = next.atUs
         this.events++
-        if (this.events > MOST_EVENTS)
+        if (this.events > this.mostEvents)
           this.history.violate('R3', `there is no end to it: ${this.events} events`)
         next.run()
       }
