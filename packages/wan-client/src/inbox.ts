@@ -20,8 +20,11 @@ export interface InboxPorts {
   readonly onNotHolder: (holder: Holder) => void
 }
 
-/** How a look ended: `failed` has messages that could not be delivered just now. */
-export type Look = 'done' | 'not-known' | 'not-holder' | 'failed'
+/**
+ * How a look ended: `failed` has messages that could not be delivered just now; `failed-later` too, but some before them
+ * were.
+ */
+export type Look = 'done' | 'not-known' | 'not-holder' | 'failed' | 'failed-later'
 
 interface Claim {
   readonly message: RelayMessage
@@ -60,6 +63,7 @@ export class Inbox {
     // What is open from before comes first: it is older than what the relay has now.
     const settled = await this.#settle()
     if (settled !== 'done') return settled
+    let delivered = 0
     for (;;) {
       if (!this.#ports.isWanted()) return 'done'
       const pending = await this.#ports.messages.pending(this.#ports.agent)
@@ -74,8 +78,10 @@ export class Inbox {
           beganMs: this.#ports.clock.bootMs()
         })
         if (look === 'won') won += 1
+        else if (look === 'failed' && delivered + won > 0) return 'failed-later'
         else if (look !== 'lost') return look
       }
+      delivered += won
       // A relay that lists what cannot be claimed would keep us here for ever.
       if (won === 0) return 'done'
     }
@@ -106,7 +112,7 @@ export class Inbox {
   }
 
   /** `won`: claimed and delivered. `lost`: somebody else's, or gone. */
-  async #claim(claim: Claim): Promise<Exclude<Look, 'done'> | 'won' | 'lost'> {
+  async #claim(claim: Claim): Promise<Exclude<Look, 'done' | 'failed-later'> | 'won' | 'lost'> {
     const { agent, messages } = this.#ports
     const { message, requestKey } = claim
     this.#claims.set(message.id, claim)

@@ -15,7 +15,7 @@ export interface LookSchedulePorts {
 
 /** Agents looked for at the same time: renewals need connections too. */
 const AT_ONCE = 4
-/** After a failed delivery the agent is left alone this long at first, and twice as long each further time. */
+/** After a failed delivery the agent is left alone this long at first, and twice as long each further time without a delivery. */
 const FAILED_WAIT_MS = 5_000
 
 interface Agent {
@@ -122,10 +122,9 @@ export class LookSchedule {
   }
 
   #judge(look: Look, agent: Agent): void {
-    if (look !== 'failed') {
-      if (look === 'done') agent.failures = 0
-      return
-    }
+    // Who takes one message after the other, and not all at once, is not kept waiting longer and longer.
+    if (look === 'done' || look === 'failed-later') agent.failures = 0
+    if (look !== 'failed' && look !== 'failed-later') return
     const waitMs = Math.min(PULL_EVERY_MS, FAILED_WAIT_MS * 2 ** Math.min(agent.failures, 10))
     agent.notBeforeMs = this.#ports.clock.bootMs() + waitMs
     agent.failures += 1

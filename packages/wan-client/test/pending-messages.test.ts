@@ -131,6 +131,22 @@ describe('messages', () => {
     expect(delivered).toEqual(['a:stubborn'])
   })
 
+  it('that an agent takes one at a time are tried again every 5 s, however many there are', async () => {
+    let room = 1
+    const { queues, pending, clock, delivered } = await receiving(new Set(['a']), async () => room-- > 0)
+    for (const text of ['1', '2', '3', '4', '5']) queues.put('a', text)
+    pending.start()
+    for (const count of [1, 2, 3, 4]) {
+      await until(() => queues.givenBack.length === count)
+      await pending.idle()
+      expect(delivered).toHaveLength(count)
+      room = 1
+      await clock.advance(5_000)
+    }
+    await until(() => delivered.length === 5)
+    expect(delivered).toEqual(['1', '2', '3', '4', '5'].map((text) => `a:${text}`))
+  })
+
   it('of an agent that another computer holds are left alone, and the app is told', async () => {
     const { queues, pending, relay, client, notHolder, delivered } = await receiving(new Set(['a']))
     queues.put('a', 'not ours')
