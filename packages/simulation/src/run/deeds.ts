@@ -1,8 +1,9 @@
 /** Carries out what a plan does to people's computers, and undoes it at the end. */
 import type { Host } from '../kernel/host.js'
+import type { Seat } from './daemon-seat.js'
 import type { Deed } from './deed.js'
 import { sendMessage } from './senders.js'
-import type { Seat, Stage } from './stage.js'
+import type { Stage } from './stage.js'
 
 export function carryOut(stage: Stage, deed: Deed): void {
   const { world } = stage

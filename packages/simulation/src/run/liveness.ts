@@ -1,6 +1,7 @@
 /** What has to be true once everything has healed and settled (R3, R7). */
 import type { Host } from '../kernel/host.js'
-import type { Seat, Stage } from './stage.js'
+import type { Seat } from './daemon-seat.js'
+import type { Stage } from './stage.js'
 
 /**
  * With nothing in the way a newcomer is told at once, by the relay or by the first re-check, and what it had started has ended

@@ -1,6 +1,7 @@
 /** R5 from outside: nothing but a person opens, takes or moves an agent; least of all a message for it. */
 import type { Process } from '../kernel/process.js'
-import type { Seat, Stage } from './stage.js'
+import type { Seat } from './daemon-seat.js'
+import type { Stage } from './stage.js'
 
 export function onlyWhatPeopleAskedFor(stage: Stage, process: Process, uid: string): void {
   const seat = stage.seats.find((each) => each.process === process)

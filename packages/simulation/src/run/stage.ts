@@ -1,6 +1,6 @@
 /** The hosts of one history with everything on them: daemons in their slots, a network, a relay. It starts what is to run. */
 import type { Peer } from '@agentmux/lan-tier'
-import { Host } from '../kernel/host.js'
+import { Host, type HostOptions } from '../kernel/host.js'
 import { launch } from '../kernel/launch.js'
 import { Process } from '../kernel/process.js'
 import type { SandboxPool } from '../kernel/sandbox.js'
@@ -8,7 +8,6 @@ import type { Thread } from '../kernel/thread.js'
 import type { MoreModules } from '../node/modules.js'
 import { RelayDisk } from '../node/sqlite.js'
 import { undici } from '../node/undici.js'
-import type { Answer, Question, System } from '../programs/system.js'
 import { ElsewhereRules } from '../rules/elsewhere-rules.js'
 import { MessageRules } from '../rules/message-rules.js'
 import { Observer } from '../rules/observer.js'
@@ -17,6 +16,7 @@ import type { NetPipe } from '../world/net-pipe.js'
 import { Network } from '../world/network.js'
 import { World } from '../world/world.js'
 import type { Bundles } from './bundles.js'
+import { emptySeat, type Seat } from './daemon-seat.js'
 import { hangUp } from './hang-up.js'
 import type { Plan } from './plan.js'
 import { Senders } from './senders.js'
@@ -27,19 +27,6 @@ export interface RunParts {
   readonly pool: SandboxPool
   /** Where what the relay depends on is installed. */
   readonly relayPackage: string
-}
-
-/** A place on a host where a daemon runs, and is started again when it has died. */
-export interface Seat {
-  readonly index: number
-  process: Process | undefined
-  orders: System['orders']
-  answer: ((question: Question) => Promise<Answer>) | undefined
-  thread: Thread | undefined
-  readonly wants: Set<string>
-  /** What people ever wanted to run here, and to move here from elsewhere. */
-  readonly asked: Set<string>
-  readonly taken: Set<string>
 }
 
 /** The agent that programs without an admission share. */
@@ -73,21 +60,10 @@ export class Stage {
     this.network = new Network(world)
     this.hosts = plan.hosts.map(({ drift, skewMs }, index) => {
       const address = `192.168.${Math.floor(index / 200)}.${10 + (index % 200)}`
-      const host = new Host(
-        world,
-        { pool, observer: this.observer },
-        { name: hostName(index), address, drift, skewMs }
-      )
-      host.disk.lay(SHARED_ROOT)
-      this.network.name(address, host)
-      return host
+      return this.#hostAt({ name: hostName(index), address, drift, skewMs }, SHARED_ROOT)
     })
-    this.relayHost = new Host(
-      world,
-      { pool, observer: this.observer },
-      { name: 'relayhost', address: '10.0.0.1', drift: 0, skewMs: 0 }
-    )
-    this.relayHost.disk.lay('/home/u/relay')
+    const relay = { name: 'relayhost', address: '10.0.0.1', drift: 0, skewMs: 0 }
+    this.relayHost = this.#hostAt(relay, '/home/u/relay')
     this.network.name('relay.example', this.relayHost)
     this.relayDisk = plan.tier === 'relay' ? new RelayDisk(relayPackage) : undefined
     const agents = Array.from({ length: plan.shape.agents }, (_each, index) => `agent${index}`)
@@ -111,22 +87,20 @@ export class Stage {
         quietSinceUs: (host) => this.elsewhere.quietSinceUs([host])
       })
     }
-    this.seats = plan.slots.map((_slot, index) => ({
-      index,
-      process: undefined,
-      orders: {},
-      answer: undefined,
-      thread: undefined,
-      wants: new Set(),
-      asked: new Set(),
-      taken: new Set()
-    }))
+    this.seats = plan.slots.map((_slot, index) => emptySeat(index))
     this.senders = new Senders(this)
     this.messages = new MessageRules({
       world,
       accountOf: (process) => (process.host === this.relayHost ? '' : this.#accountOf(process.host)),
       holderOf: (account, agent) => this.elsewhere.holderAtRelay(account, agent)
     })
+  }
+
+  #hostAt(facts: HostOptions, folder: string): Host {
+    const host = new Host(this.world, { pool: this.pool, observer: this.observer }, facts)
+    host.disk.lay(folder)
+    this.network.name(facts.address, host)
+    return host
   }
 
   #accountOf(host: Host): string {
