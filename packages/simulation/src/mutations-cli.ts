@@ -20,10 +20,37 @@ const COPIED = ['packages', 'apps'].flatMap((kind) =>
   readdirSync(join(REPOSITORY, kind)).map((name) => join(kind, name, 'src'))
 )
 
-const { values: flags, positionals: wanted } = parseArgs({
-  allowPositionals: true,
-  options: { seeds: { type: 'string', default: '3000' }, first: { type: 'string', default: '1' } }
-})
+const USAGE = `usage: simulate mutations [--seeds N] [--first SEED] [FAULT…]
+FAULT: names, or parts of names, of packages/simulation/mutations; all of them unless given
+example: npm run simulate -- mutations --seeds 200 11- 24-
+`
+
+const { flags, wanted } = options()
+
+function options() {
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: {
+        seeds: { type: 'string', default: '3000' },
+        first: { type: 'string', default: '1' },
+        help: { type: 'boolean', short: 'h' }
+      }
+    })
+    if (values.help) {
+      process.stdout.write(USAGE)
+      process.exit(0)
+    }
+    for (const name of ['seeds', 'first'] as const) {
+      if (!/^[1-9]\d{0,8}$/.test(values[name]))
+        throw new Error(`--${name} must be a whole number from 1, not ${values[name]}`)
+    }
+    return { flags: values, wanted: positionals }
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n${USAGE}`)
+    process.exit(64)
+  }
+}
 
 /** What a broken program throws and nobody catches is no news here. */
 process.on('unhandledRejection', () => {})

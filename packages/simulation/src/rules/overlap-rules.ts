@@ -1,6 +1,7 @@
 /** Two computers that drive one agent find out, and one yields within the bound of their tier (R7). */
 import type { Host } from '../kernel/host.js'
 import type { Computers } from './computers.js'
+import type { Seat } from './seat.js'
 
 /** A re-check on the LAN, both looks, the answers' time-outs, and SIGKILL. */
 const LAN_BOUND_US = 30_000_000 + 15_000_000
@@ -12,6 +13,11 @@ export class OverlapRules {
   readonly #computers: Computers
   /** Since when two claims of two hosts have driven one agent. */
   readonly #togetherSinceUs = new Map<string, number>()
+  /**
+   * When three or more last drove an agent, an older build among them. It looks at two at a time, so who is to stay may change
+   * once the third is gone, and whoever has to go then is told by the next re-check.
+   */
+  readonly #crowdedUs = new Map<string, number>()
 
   constructor(computers: Computers) {
     this.#computers = computers
@@ -31,6 +37,9 @@ export class OverlapRules {
     for (const uid of agents) {
       if (hostsDriving(uid) < 2) continue
       const driving = hosts.filter((host) => seatOf(host, uid).drivers.size > 0)
+      if (driving.length > 2 && driving.some((host) => isOlder(seatOf(host, uid)))) {
+        this.#crowdedUs.set(uid, world.nowUs)
+      }
       for (const [index, one] of driving.entries()) {
         for (const other of driving.slice(index + 1)) {
           if (accountOf(one) === accountOf(other)) this.#together(uid, [one, other], boundUs)
@@ -45,7 +54,8 @@ export class OverlapRules {
     const key = this.#keyOf(uid, one, other)
     const firstUs = this.#togetherSinceUs.get(key) ?? world.nowUs
     this.#togetherSinceUs.set(key, firstUs)
-    const forUs = world.nowUs - Math.max(firstUs, this.#computers.quietSinceUs([one, other]))
+    const quietUs = this.#computers.quietSinceUs([one, other])
+    const forUs = world.nowUs - Math.max(firstUs, quietUs, this.#crowdedUs.get(uid) ?? 0)
     if (forUs > boundUs) {
       world.history.violate(
         'R7',
@@ -59,4 +69,8 @@ export class OverlapRules {
     const claims = [...seatOf(one, uid).drivers.values(), ...seatOf(other, uid).drivers.values()].sort()
     return `${uid} ${one.name} ${other.name} ${[...new Set(claims)].join(' ')}`
   }
+}
+
+function isOlder({ drivers, claims }: Seat): boolean {
+  return [...drivers.values()].some((claim) => claims.get(claim)?.lease.older === true)
 }
