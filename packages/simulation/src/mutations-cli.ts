@@ -42,8 +42,8 @@ function options() {
       process.exit(0)
     }
     for (const name of ['seeds', 'first'] as const) {
-      if (!/^[1-9]\d{0,8}$/.test(values[name]))
-        throw new Error(`--${name} must be a whole number from 1, not ${values[name]}`)
+      if (!/^\d{1,9}$/.test(values[name]))
+        throw new Error(`--${name} must be a whole number, not ${values[name]}`)
     }
     return { flags: values, wanted: positionals }
   } catch (error) {

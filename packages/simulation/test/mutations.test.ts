@@ -13,3 +13,9 @@ test('says so where a fault stays unnoticed', async () => {
   expect(lines[0]).toMatch(/UNNOTICED {2}not found in 0 seeds/)
   expect(code).toBe(1)
 })
+
+test('says how it is used where an option cannot be', async () => {
+  expect(await runCli('mutations-cli', ['--help'])).toMatchObject({ code: 0 })
+  expect(await runCli('mutations-cli', ['--seeds', 'many'])).toMatchObject({ code: 64 })
+  expect(await runCli('mutations-cli', ['--seed', '3'])).toMatchObject({ code: 64 })
+})
